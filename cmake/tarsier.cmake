@@ -1,0 +1,74 @@
+# One static library per folder of src/, all built the same way.
+#
+#   tarsier_library(recording DEPENDS base LIBRARIES lz4 [SIGSAFE])
+#
+# takes every *.cpp of the folder; *_test.cpp become the test program recording_test, *_fuzz.cpp fuzzers,
+# *_bench.cpp micro benchmarks. What a folder may depend on is checked by script/check-layers.
+
+set(TARSIER_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
+    -Wold-style-cast -Woverloaded-virtual -Wimplicit-fallthrough -Werror)
+add_compile_options(${TARSIER_WARNINGS} -fno-omit-frame-pointer -fstack-protector-strong)
+if(TARSIER_SANITIZE)
+  add_compile_options(-fsanitize=${TARSIER_SANITIZE} -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${TARSIER_SANITIZE})
+endif()
+if(TARSIER_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+find_package(Threads REQUIRED)
+if(TARSIER_TESTS)
+  find_package(GTest REQUIRED)
+  include(GoogleTest)
+endif()
+
+function(tarsier_library name)
+  cmake_parse_arguments(ARG "SIGSAFE" "" "DEPENDS;LIBRARIES" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS *.cpp)
+  set(tests ${sources})
+  set(fuzzers ${sources})
+  set(benches ${sources})
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  list(FILTER fuzzers INCLUDE REGEX "_fuzz\\.cpp$")
+  list(FILTER benches INCLUDE REGEX "_bench\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "_(test|fuzz|bench)\\.cpp$")
+
+  set(deps ${ARG_DEPENDS})
+  list(TRANSFORM deps PREPEND tarsier_)
+  if(sources)
+    add_library(tarsier_${name} STATIC ${sources})
+    set(scope PUBLIC)
+  else()
+    add_library(tarsier_${name} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_include_directories(tarsier_${name} ${scope} ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(tarsier_${name} ${scope} ${deps} ${ARG_LIBRARIES} Threads::Threads)
+  if(ARG_SIGSAFE AND sources)
+    # What runs in somebody else's thread throws nothing, and no frame of it may eat the 8 KB that a handler has.
+    target_compile_options(tarsier_${name} PRIVATE -fno-exceptions -fno-rtti -fno-stack-protector
+                           -Wframe-larger-than=2048)
+  endif()
+
+  if(TARSIER_TESTS AND tests)
+    add_executable(${name}_test ${tests})
+    target_link_libraries(${name}_test PRIVATE tarsier_${name} GTest::gtest_main GTest::gmock)
+    target_compile_options(${name}_test PRIVATE -Wno-shadow -Wno-conversion)
+    target_compile_definitions(${name}_test PRIVATE
+      TARSIER_FIXTURES="${PROJECT_SOURCE_DIR}/tests/fixtures" TARSIER_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 LABELS unit)
+  endif()
+  if(TARSIER_FUZZ)
+    foreach(fuzzer ${fuzzers})
+      get_filename_component(target ${fuzzer} NAME_WE)
+      add_executable(${target} ${fuzzer})
+      target_link_libraries(${target} PRIVATE tarsier_${name})
+      target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+    endforeach()
+  endif()
+  if(TARSIER_BENCH AND benches)
+    find_package(benchmark REQUIRED)
+    add_executable(${name}_bench ${benches})
+    target_link_libraries(${name}_bench PRIVATE tarsier_${name} benchmark::benchmark_main)
+  endif()
+endfunction()

@@ -1,0 +1,95 @@
+// The immutable model of a recording: everything the passes and views need, in columns, without the file.
+// Built once by load(); passes are pure functions over it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "recording/constants.h"
+
+namespace tarsier::analysis {
+
+using recording::FrameType;
+using MethodIndex = Id<struct ModelMethodTag>;
+using StackIndex = Id<struct ModelStackTag>;  // a node of the stack tree: a frame and its caller; 0: the root, no frame
+using ThreadIndex = Id<struct ModelThreadTag>;
+
+struct Method {
+  std::string name;        // package.Class.method; for non-Java frames the bare symbol or marker
+  std::string descriptor;  // (I)V; empty for non-Java frames
+};
+
+// Stacks share their outer part: each node is one frame, its parent the caller.
+struct StackNode {
+  StackIndex parent;
+  MethodIndex method;
+  int32_t line = 0;
+  int32_t bci = 0;
+  FrameType type = FrameType::kJava;
+};
+
+enum class ThreadKind : uint8_t { kApp, kGc, kJit, kVm, kTarsier, kOther };
+std::string_view thread_kind_name(ThreadKind kind);  // app gc jit vm tarsier other
+
+struct Thread {
+  int64_t os_id = 0;
+  int64_t java_id = 0;
+  std::string name;
+  bool is_virtual = false;
+  ThreadKind kind = ThreadKind::kApp;
+  bool sampled = false;       // an engine samples it
+  std::optional<Nanos> cpu;   // by the kernel's account, if recorded
+};
+
+struct Sample {
+  int64_t time_ns = 0;  // since the epoch
+  ThreadIndex thread;
+  StackIndex stack;  // failed ones: the marker node [failed: cause]
+  int64_t weight_ns = 0;
+  bool imprecise = false;
+  bool failed = false;
+  bool truncated = false;
+};
+
+struct Engine {
+  std::string name, mechanism, why;
+  Nanos interval;
+  uint64_t taken = 0, written = 0, failed = 0;
+  std::map<std::string, uint64_t> dropped;  // by cause, "in flight" included; taken = written + sum
+  std::map<std::string, int64_t> counters;
+};
+
+struct Model {
+  // recording
+  std::string file;
+  std::string jvm;      // "17.0.15+6-Debian"; empty if the recording does not say
+  std::string producer; // "tarsier 0.1.0", or "jfr" for recordings of others
+  int64_t pid = 0;
+  int cpus = 0;
+  bool attached = false;
+  int64_t start_ns = 0;  // since the epoch
+  Nanos duration;
+  std::vector<Engine> engines;
+  Nanos overhead_app, overhead_background;
+  std::vector<std::string> problems;  // what the reader had to skip
+  bool damaged = false;
+
+  std::vector<Method> methods;
+  std::vector<StackNode> stacks;
+  std::vector<Thread> threads;
+  std::vector<Sample> samples;  // in the order of the file
+  // CPU time of threads that no engine samples, by kind, by the kernel's account.
+  std::map<ThreadKind, Nanos> unsampled_cpu;
+};
+
+// Recordings of JFR itself have no weights: each of their samples then stands for its period, or for 1 ns if unknown.
+Result<Model> load(const std::string& path);
+
+}  // namespace tarsier::analysis

@@ -1,0 +1,18 @@
+// Durations and sizes as people write them: 10us, 1ms, 30s, 2m, 1h; 512k, 64m, 1g.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/units.h"
+
+namespace tarsier {
+
+Result<Nanos> parse_duration(std::string_view text);
+Result<Bytes> parse_size(std::string_view text);
+
+// The shortest of the forms above that is exact: 1ms, 1500us, 30s.
+std::string format_duration(Nanos value);
+
+}  // namespace tarsier

@@ -1,0 +1,99 @@
+#include "recording/events.h"
+
+#include <array>
+
+namespace tarsier::recording {
+namespace {
+
+constexpr Field kExecutionSample[] = {
+    {"sampledThread", Kind::kThread, "Thread"},
+    {"stackTrace", Kind::kStack, "Stack Trace"},
+    {"state", Kind::kThreadState, "Thread State"},
+    {"weight", Kind::kNanos, "Weight", "The CPU time that this sample stands for"},
+    {"imprecise", Kind::kBool, "Imprecise",
+     "The innermost frame was compiled before DebugNonSafepoints was on: its line and inlining may be wrong"},
+    {"failure", Kind::kString, "Failure", "Why the stack could not be walked; null if it was"},
+};
+
+constexpr Field kJvmInformation[] = {
+    {"jvmName", Kind::kString, "JVM Name"},
+    {"jvmVersion", Kind::kString, "JVM Version"},
+    {"jvmArguments", Kind::kString, "JVM Command Line Arguments"},
+    {"jvmFlags", Kind::kString, "JVM Settings File Arguments"},
+    {"javaArguments", Kind::kString, "Java Application Arguments"},
+    {"jvmStartTime", Kind::kEpochMillis, "JVM Start Time"},
+    {"pid", Kind::kLong, "Process Identifier"},
+};
+
+constexpr Field kSession[] = {
+    {"tarsierVersion", Kind::kString, "Tarsier Version"},
+    {"jvm", Kind::kString, "JVM", "Version as the JVM prints it"},
+    {"pid", Kind::kLong, "Process Identifier"},
+    {"cpus", Kind::kInt, "CPUs", "CPUs that the JVM may use"},
+    {"attached", Kind::kBool, "Attached", "True if the agent was loaded into a running JVM"},
+    {"uptime", Kind::kNanos, "Uptime", "Age of the JVM when the session began"},
+    {"options", Kind::kString, "Options", "What the session was asked for"},
+};
+
+constexpr Field kEngineUsed[] = {
+    {"engine", Kind::kString, "Engine"},
+    {"mechanism", Kind::kString, "Mechanism", "The clock or hook that was chosen"},
+    {"why", Kind::kString, "Reason", "Why this mechanism and no better one"},
+    {"interval", Kind::kNanos, "Interval", "Mean time between two samples of a running thread; 0 if it has none"},
+};
+
+// Cumulative since the session began; the last one of an engine counts.
+constexpr Field kEngineSamples[] = {
+    {"engine", Kind::kString, "Engine"},
+    {"taken", Kind::kLong, "Taken", "Counted where they were taken"},
+    {"written", Kind::kLong, "Written", "Counted where they were written into this recording"},
+    {"failed", Kind::kLong, "Failed", "Of those written: without a stack"},
+};
+constexpr Field kEngineDropped[] = {
+    {"engine", Kind::kString, "Engine"},
+    {"cause", Kind::kString, "Cause"},
+    {"count", Kind::kLong, "Count"},
+};
+constexpr Field kEngineCounter[] = {
+    {"engine", Kind::kString, "Engine"},
+    {"name", Kind::kString, "Name"},
+    {"value", Kind::kLong, "Value"},
+};
+
+constexpr Field kThreadCpu[] = {
+    {"thread", Kind::kThread, "Thread"},
+    {"kind", Kind::kString, "Kind", "app, gc, jit, vm, tarsier or other"},
+    {"sampled", Kind::kBool, "Sampled", "True if an engine samples this thread"},
+    {"cpu", Kind::kNanos, "CPU Time", "Used since the session began"},
+};
+
+constexpr Field kOverhead[] = {
+    {"appThreads", Kind::kNanos, "In Application Threads", "Measured inside our handlers since the session began"},
+    {"background", Kind::kNanos, "In The Background", "CPU time of our own thread since the session began"},
+    {"memory", Kind::kBytes, "Memory", "What the agent holds for this session"},
+};
+
+constexpr std::array<EventType, static_cast<size_t>(Event::kCount)> kTypes = {{
+    {Event::kExecutionSample, "jdk.ExecutionSample", "Method Profiling Sample", "Java Virtual Machine/Profiling",
+     "A thread that was running, interrupted without waiting for a safepoint", kExecutionSample},
+    {Event::kJvmInformation, "jdk.JVMInformation", "JVM Information", "Java Virtual Machine",
+     "Description of the JVM and of the Java application", kJvmInformation},
+    {Event::kSession, "tarsier.Session", "Session", "Tarsier", "One run of the agent", kSession},
+    {Event::kEngineUsed, "tarsier.EngineUsed", "Engine Used", "Tarsier", "An engine, its mechanism and the reason",
+     kEngineUsed},
+    {Event::kEngineSamples, "tarsier.EngineSamples", "Engine Samples", "Tarsier",
+     "taken = written + dropped, once the session has ended", kEngineSamples},
+    {Event::kEngineDropped, "tarsier.EngineDropped", "Engine Dropped", "Tarsier",
+     "Samples that were taken and not written, by cause", kEngineDropped},
+    {Event::kEngineCounter, "tarsier.EngineCounter", "Engine Counter", "Tarsier",
+     "A number that an engine reports about itself", kEngineCounter},
+    {Event::kThreadCpu, "tarsier.ThreadCpu", "Thread CPU", "Tarsier", "CPU time of a thread by the kernel's account",
+     kThreadCpu},
+    {Event::kOverhead, "tarsier.Overhead", "Overhead", "Tarsier", "What the recording itself costs", kOverhead},
+}};
+
+}  // namespace
+
+std::span<const EventType> event_types() { return kTypes; }
+
+}  // namespace tarsier::recording
