@@ -1,0 +1,46 @@
+// A connected Unix socket that carries messages and, with a Start, one descriptor.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "base/units.h"
+#include "control/messages.h"
+
+namespace tarsier::control {
+
+struct Received {
+  Message message;
+  unique_fd descriptor;
+};
+
+class Channel {
+ public:
+  explicit Channel(unique_fd socket) : socket_(std::move(socket)) {}
+  [[nodiscard]] int fd() const { return socket_.get(); }
+
+  // Never raises SIGPIPE. `timeout` bounds the whole call.
+  Status send(const Message& message, Nanos timeout, int descriptor = -1);
+  // Nothing within `timeout`: an empty optional. The peer has hung up: Errc::kNotFound.
+  Result<std::optional<Received>> receive(Nanos timeout);
+
+ private:
+  unique_fd socket_;
+  std::string pending_;
+  unique_fd pending_descriptor_;
+};
+
+struct PeerCredentials {
+  int64_t pid = 0;  // as seen from our pid namespace; 0 if it can't be seen from there
+  uint32_t uid = 0;
+};
+Result<PeerCredentials> peer_credentials(int socket);
+
+// Paths longer than sun_path are refused with a clear word.
+Result<unique_fd> listen_at(const std::string& path);  // 0600
+Result<unique_fd> accept_from(int listener, Nanos timeout);
+Result<unique_fd> connect_to(const std::string& path, Nanos timeout);
+
+}  // namespace tarsier::control

@@ -1,0 +1,76 @@
+// The words between the command and the agent. One session is one connection:
+//
+//   command                               agent (in the JVM)
+//     listens on a socket of its own,
+//     loads the agent with connect=SOCKET
+//                        <- Hello          who I am: pid, JVM, version of the agent
+//     Start + descriptor ->                the options and the file to write
+//                        <- Started        engines that run, or Failed
+//                        <- Progress       about once a second
+//     Stop               ->                (or hang up: the agent then stops and saves too)
+//                        <- Finished       the file is complete, or says what is missing
+//
+// Each message is a length (4 bytes, little endian, at most kMaxMessage) and a JSON object
+// {"tarsier": 1, "type": "...", ...}. Unknown members are ignored, so newer peers may add some.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "control/options.h"
+
+namespace tarsier::control {
+
+constexpr int kProtocolVersion = 1;
+constexpr uint32_t kMaxMessage = 1 << 20;
+
+struct Hello {
+  std::string agent_version;
+  std::string jvm;  // 17.0.15+6-Debian-1
+  int64_t pid = 0;  // in the JVM's own pid namespace
+};
+struct Start {
+  SessionOptions options;
+  std::string file_name;  // for messages only: the descriptor comes along
+};
+struct EngineReport {
+  std::string name, mechanism, why;
+  Nanos interval;
+};
+struct Started {
+  std::vector<EngineReport> engines;
+  std::vector<std::string> warnings;
+};
+struct Progress {
+  Nanos elapsed;
+  uint64_t taken = 0, written = 0, dropped = 0, failed = 0;
+  Nanos overhead_app, overhead_background;
+  Bytes file_size;
+  std::string hottest;     // method with the most self time so far; empty if none
+  double hottest_share = 0;
+};
+struct Stop {};
+struct Finished {
+  bool complete = true;
+  std::string missing;  // what is not in the file and why, if not complete
+  uint64_t taken = 0, written = 0;
+  std::map<std::string, uint64_t> dropped;
+  Bytes file_size;
+};
+struct Failed {
+  Errc code = Errc::kFailed;
+  std::string what;
+};
+
+using Message = std::variant<Hello, Start, Started, Progress, Stop, Finished, Failed>;
+
+std::string encode(const Message& message);             // the JSON, without the length
+Result<Message> decode(std::string_view json);          // never throws, whatever the bytes
+
+}  // namespace tarsier::control

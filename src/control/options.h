@@ -1,0 +1,38 @@
+// What a session is asked for: one table of options for the agent string and the control messages. The command's own
+// option table (cli) speaks the same words.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/units.h"
+
+namespace tarsier::control {
+
+struct SessionOptions {
+  bool cpu = true;             // sample where CPU time goes
+  std::string engine = "";     // agct; empty: the best that works
+  std::string clock = "";      // perf, cputimer; empty: the best that works
+  Nanos interval{0};           // 0: 1 ms, or the finest that the clock can do
+  Nanos duration{0};           // 0: until stopped
+  Bytes memory{64 << 20};      // bound for everything the agent holds
+  int max_depth = 2048;        // frames of one stack
+  Bytes chunk_size{256 << 20};
+  Nanos chunk_age{seconds(3600)};
+
+  bool operator==(const SessionOptions&) const = default;
+};
+
+// The agent string: cpu,interval=1ms,file=out.jfr  or, from the command, connect=SOCKET
+struct AgentString {
+  SessionOptions session;
+  std::string file;     // the recording to write; not with `connect`
+  std::string connect;  // the command's control socket; the options come over it
+};
+
+Result<AgentString> parse_agent_string(std::string_view text);
+// The options as an agent string, defaults left out; what tarsier.Session records.
+std::string to_agent_string(const SessionOptions& options);
+
+}  // namespace tarsier::control
