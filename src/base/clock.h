@@ -13,7 +13,11 @@ inline Nanos clock_now(clockid_t clock) noexcept {
   ::clock_gettime(clock, &t);
   return Nanos(t.tv_sec * 1'000'000'000 + t.tv_nsec);
 }
-inline Nanos monotonic_now() noexcept { return clock_now(CLOCK_MONOTONIC); }
-inline Nanos wall_now() noexcept { return clock_now(CLOCK_REALTIME); }
+inline Nanos monotonic_now() noexcept {
+  return clock_now(CLOCK_MONOTONIC);
+}
+inline Nanos wall_now() noexcept {
+  return clock_now(CLOCK_REALTIME);
+}
 
 }  // namespace tarsier

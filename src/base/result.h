@@ -8,7 +8,8 @@
 
 namespace tarsier {
 
-// The command maps these to its exit codes (see docs/architecture.md), so a code says who must act, not where it failed.
+// The command maps these to its exit codes (see docs/architecture.md), so a code says who must act, not where it
+// failed.
 enum class Errc {
   kFailed,        // anything else; exit 1
   kUsage,         // the caller's words are off; exit 2
@@ -41,8 +42,8 @@ struct Error {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}         // NOLINT: meant to be implicit
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}     // NOLINT
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT: meant to be implicit
+  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT
   [[nodiscard]] bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
   T& value() & { return std::get<0>(state_); }

@@ -33,10 +33,18 @@ struct Quantity {
 using Nanos = Quantity<struct NanosTag>;
 using Bytes = Quantity<struct BytesTag>;
 
-constexpr Nanos micros(int64_t n) { return Nanos(n * 1'000); }
-constexpr Nanos millis(int64_t n) { return Nanos(n * 1'000'000); }
-constexpr Nanos seconds(int64_t n) { return Nanos(n * 1'000'000'000); }
-constexpr double in_seconds(Nanos t) { return static_cast<double>(t.count) * 1e-9; }
+constexpr Nanos micros(int64_t n) {
+  return Nanos(n * 1'000);
+}
+constexpr Nanos millis(int64_t n) {
+  return Nanos(n * 1'000'000);
+}
+constexpr Nanos seconds(int64_t n) {
+  return Nanos(n * 1'000'000'000);
+}
+constexpr double in_seconds(Nanos t) {
+  return static_cast<double>(t.count) * 1e-9;
+}
 
 // A strong index. 0 is the first element, or "none" where the owner of the table says so.
 template <class Tag>

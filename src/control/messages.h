@@ -52,7 +52,7 @@ struct Progress {
   uint64_t taken = 0, written = 0, dropped = 0, failed = 0;
   Nanos overhead_app, overhead_background;
   Bytes file_size;
-  std::string hottest;     // method with the most self time so far; empty if none
+  std::string hottest;  // method with the most self time so far; empty if none
   double hottest_share = 0;
 };
 struct Stop {};
@@ -70,7 +70,7 @@ struct Failed {
 
 using Message = std::variant<Hello, Start, Started, Progress, Stop, Finished, Failed>;
 
-std::string encode(const Message& message);             // the JSON, without the length
-Result<Message> decode(std::string_view json);          // never throws, whatever the bytes
+std::string encode(const Message& message);     // the JSON, without the length
+Result<Message> decode(std::string_view json);  // never throws, whatever the bytes
 
 }  // namespace tarsier::control

@@ -58,9 +58,7 @@ class MpscRing {
     state_of(payload - kHeader).store(kCommitted, std::memory_order_release);
   }
   // The room stays taken until the consumer passes it.
-  void abandon(uint8_t* payload) noexcept {
-    state_of(payload - kHeader).store(kSkipped, std::memory_order_release);
-  }
+  void abandon(uint8_t* payload) noexcept { state_of(payload - kHeader).store(kSkipped, std::memory_order_release); }
 
   // Calls visit(const uint8_t* payload, size_t room) for every record committed so far; returns how many.
   // `room` is the payload's size rounded up to 8. One consumer only.

@@ -1,0 +1,137 @@
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <random>
+#include <thread>
+
+#include "control/channel.h"
+#include "control/messages.h"
+#include "control/options.h"
+
+namespace tarsier::control {
+namespace {
+
+TEST(AgentString, reads_what_it_writes) {
+  SessionOptions options;
+  options.engine = "agct";
+  options.clock = "perf";
+  options.interval = micros(250);
+  options.duration = seconds(90);
+  options.memory = Bytes(1 << 24);
+  options.max_depth = 64;
+  const auto parsed = parse_agent_string(to_agent_string(options));
+  ASSERT_TRUE(parsed) << parsed.error().what;
+  EXPECT_EQ(parsed->session, options);
+}
+
+TEST(AgentString, names_the_word_that_it_does_not_know) {
+  for (const char* bad : {"cpux", "interval", "interval=", "interval=1parsec", "cpu=1", "maxdepth=0", "maxdepth=1x",
+                          "file=a,connect=b"}) {
+    const auto parsed = parse_agent_string(bad);
+    ASSERT_FALSE(parsed) << bad;
+    EXPECT_EQ(parsed.error().code, Errc::kUsage);
+    EXPECT_NE(parsed.error().what.find(std::string(bad).substr(0, 3)), std::string::npos) << parsed.error().what;
+  }
+}
+
+TEST(Messages, come_back_as_they_were) {
+  Finished finished;
+  finished.complete = false;
+  finished.missing = "disk \"full\"";
+  finished.taken = 12;
+  finished.written = 10;
+  finished.dropped = {{"ring full", 2}};
+  finished.file_size = Bytes(123);
+  const auto back = decode(encode(finished));
+  ASSERT_TRUE(back);
+  const auto& f = std::get<Finished>(*back);
+  EXPECT_FALSE(f.complete);
+  EXPECT_EQ(f.missing, finished.missing);
+  EXPECT_EQ(f.dropped, finished.dropped);
+  EXPECT_EQ(f.file_size, finished.file_size);
+
+  Start start;
+  start.options.interval = millis(2);
+  start.file_name = "a.jfr";
+  EXPECT_EQ(std::get<Start>(*decode(encode(start))).options, start.options);
+  EXPECT_EQ(std::get<Failed>(*decode(encode(Failed{Errc::kBusy, "x"}))).code, Errc::kBusy);
+}
+
+TEST(Messages, of_another_protocol_or_shape_are_errors_and_never_throw) {
+  for (const char* bad : {"", "[]", "{}", "{\"tarsier\":2,\"type\":\"stop\"}", "{\"tarsier\":1,\"type\":\"dance\"}",
+                          "{\"tarsier\":1,\"type\":\"start\",\"options\":\"interval=x\"}", "\xff\xfe"}) {
+    EXPECT_FALSE(decode(bad)) << bad;
+  }
+  EXPECT_FALSE(decode(std::string(1 << 20, '[')));
+  EXPECT_TRUE(decode(R"({"tarsier":1,"type":"progress","taken":"many","elapsed_ns":1e99,"hottest":7})"));
+}
+
+TEST(Messages, with_names_that_are_no_utf8_are_still_sent) {
+  Progress progress;
+  progress.hottest = "a\xff\xfe";
+  EXPECT_TRUE(decode(encode(progress)));
+}
+
+TEST(Channel, carries_messages_in_pieces_and_a_descriptor) {
+  int pair[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+  Channel left{unique_fd(pair[0])};
+  Channel right{unique_fd(pair[1])};
+  Progress large;
+  large.hottest.assign(900'000, 'x');  // larger than the socket's buffer
+  std::thread sender([&] {
+    EXPECT_TRUE(left.send(large, seconds(20)));
+    EXPECT_TRUE(left.send(Start{}, seconds(20), 0));
+  });
+  auto first = right.receive(seconds(20));
+  ASSERT_TRUE(first && *first);
+  EXPECT_EQ(std::get<Progress>((*first)->message).hottest, large.hottest);
+  EXPECT_FALSE((*first)->descriptor);
+  auto second = right.receive(seconds(20));
+  ASSERT_TRUE(second && *second);
+  EXPECT_TRUE((*second)->descriptor);
+  sender.join();
+
+  auto nothing = right.receive(Nanos(0));
+  ASSERT_TRUE(nothing);
+  EXPECT_FALSE(*nothing);
+  left = Channel{unique_fd()};
+  EXPECT_EQ(right.receive(seconds(1)).error().code, Errc::kNotFound);
+  EXPECT_EQ(right.send(Stop{}, seconds(1)).error().code, Errc::kNotFound);  // and no SIGPIPE
+}
+
+TEST(Channel, an_endless_message_is_refused) {
+  int pair[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+  Channel right{unique_fd(pair[1])};
+  ASSERT_EQ(::write(pair[0], "\xff\xff\xff\xff", 4), 4);
+  EXPECT_EQ(right.receive(seconds(1)).error().code, Errc::kCorrupt);
+  ::close(pair[0]);
+}
+
+TEST(Sockets, are_private_and_refuse_long_paths) {
+  std::string folder = (std::filesystem::temp_directory_path() / "tarsierXXXXXX").string();
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  auto listener = listen_at(folder + "/s");
+  ASSERT_TRUE(listener) << listener.error().what;
+  struct stat st {};
+  ASSERT_EQ(::stat((folder + "/s").c_str(), &st), 0);
+  EXPECT_EQ(st.st_mode & 0777, 0600u);
+  auto client = connect_to(folder + "/s", seconds(1));
+  ASSERT_TRUE(client);
+  auto server = accept_from(listener->get(), seconds(1));
+  ASSERT_TRUE(server);
+  const auto peer = peer_credentials(server->get());
+  ASSERT_TRUE(peer);
+  EXPECT_EQ(peer->pid, ::getpid());
+  EXPECT_FALSE(accept_from(listener->get(), millis(1)));
+  EXPECT_EQ(listen_at(std::string(200, 'x')).error().code, Errc::kUsage);
+  EXPECT_FALSE(connect_to(folder + "/none", millis(1)));
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace tarsier::control

@@ -1,0 +1,147 @@
+#include "control/options.h"
+
+#include <array>
+#include <charconv>
+#include <functional>
+
+#include "base/parse.h"
+
+namespace tarsier::control {
+namespace {
+
+// One row per word of the agent string: how it is read, and how it is written back when it differs from the default.
+struct Row {
+  std::string_view name;
+  bool takes_value;
+  Status (*read)(AgentString&, std::string_view);
+  std::string (*write)(const SessionOptions&);  // nullptr: no part of a session
+};
+
+template <class T>
+Status assign(T& target, Result<T> parsed) {
+  if (!parsed) return std::move(parsed).error();
+  target = *parsed;
+  return {};
+}
+
+constexpr std::array<Row, 11> kRows = {{
+    {"cpu", false,
+     [](AgentString& a, std::string_view) -> Status {
+       a.session.cpu = true;
+       return {};
+     },
+     [](const SessionOptions& o) -> std::string { return o.cpu ? "cpu" : ""; }},
+    {"engine", true,
+     [](AgentString& a, std::string_view v) -> Status {
+       a.session.engine = v;
+       return {};
+     },
+     [](const SessionOptions& o) { return o.engine; }},
+    {"clock", true,
+     [](AgentString& a, std::string_view v) -> Status {
+       a.session.clock = v;
+       return {};
+     },
+     [](const SessionOptions& o) { return o.clock; }},
+    {"interval", true, [](AgentString& a, std::string_view v) { return assign(a.session.interval, parse_duration(v)); },
+     [](const SessionOptions& o) { return o.interval.count == 0 ? "" : format_duration(o.interval); }},
+    {"duration", true, [](AgentString& a, std::string_view v) { return assign(a.session.duration, parse_duration(v)); },
+     [](const SessionOptions& o) { return o.duration.count == 0 ? "" : format_duration(o.duration); }},
+    {"memory", true, [](AgentString& a, std::string_view v) { return assign(a.session.memory, parse_size(v)); },
+     [](const SessionOptions& o) { return o.memory == SessionOptions().memory ? "" : std::to_string(o.memory.count); }},
+    {"maxdepth", true,
+     [](AgentString& a, std::string_view v) -> Status {
+       int depth = 0;
+       const auto [rest, error] = std::from_chars(v.data(), v.data() + v.size(), depth);
+       if (error != std::errc() || rest != v.data() + v.size() || depth < 1 || depth > 8192) {
+         return Error{Errc::kUsage, "'" + std::string(v) + "' is no depth: write a number from 1 to 8192"};
+       }
+       a.session.max_depth = depth;
+       return {};
+     },
+     [](const SessionOptions& o) {
+       return o.max_depth == SessionOptions().max_depth ? "" : std::to_string(o.max_depth);
+     }},
+    {"chunksize", true, [](AgentString& a, std::string_view v) { return assign(a.session.chunk_size, parse_size(v)); },
+     [](const SessionOptions& o) {
+       return o.chunk_size == SessionOptions().chunk_size ? "" : std::to_string(o.chunk_size.count);
+     }},
+    {"chunktime", true,
+     [](AgentString& a, std::string_view v) { return assign(a.session.chunk_age, parse_duration(v)); },
+     [](const SessionOptions& o) {
+       return o.chunk_age == SessionOptions().chunk_age ? "" : format_duration(o.chunk_age);
+     }},
+    {"file", true,
+     [](AgentString& a, std::string_view v) -> Status {
+       a.file = v;
+       return {};
+     },
+     nullptr},
+    {"connect", true,
+     [](AgentString& a, std::string_view v) -> Status {
+       a.connect = v;
+       return {};
+     },
+     nullptr},
+}};
+
+std::string known_words() {
+  std::string words;
+  for (const Row& row : kRows) {
+    if (!words.empty()) words += ", ";
+    words += row.name;
+  }
+  return words;
+}
+
+Status read_word(AgentString& result, std::string_view word) {
+  const size_t equals = word.find('=');
+  const std::string_view name = word.substr(0, equals);
+  for (const Row& row : kRows) {
+    if (row.name != name) continue;
+    if (row.takes_value && (equals == std::string_view::npos || equals + 1 == word.size())) {
+      return Error{Errc::kUsage,
+                   "agent option '" + std::string(name) + "' needs a value, as in " + std::string(name) + "=..."};
+    }
+    if (!row.takes_value && equals != std::string_view::npos) {
+      return Error{Errc::kUsage, "agent option '" + std::string(name) + "' takes no value"};
+    }
+    Status status = row.read(result, row.takes_value ? word.substr(equals + 1) : std::string_view());
+    if (!status) return std::move(status).error().in("agent option '" + std::string(name) + "'");
+    return {};
+  }
+  return Error{Errc::kUsage, "agent option '" + std::string(name) + "' is not known; known are " + known_words()};
+}
+
+}  // namespace
+
+Result<AgentString> parse_agent_string(std::string_view text) {
+  AgentString result;
+  while (!text.empty()) {
+    const size_t comma = text.find(',');
+    const std::string_view word = text.substr(0, comma);
+    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+    if (word.empty()) continue;
+    Status status = read_word(result, word);
+    if (!status) return std::move(status).error();
+  }
+  if (!result.file.empty() && !result.connect.empty()) {
+    return Error{Errc::kUsage, "agent options 'file' and 'connect' exclude each other"};
+  }
+  return result;
+}
+
+std::string to_agent_string(const SessionOptions& options) {
+  std::string text;
+  for (const Row& row : kRows) {
+    if (row.write == nullptr) continue;
+    const std::string value = row.write(options);
+    if (value.empty()) continue;
+    if (!text.empty()) text += ',';
+    text += row.name;
+    if (row.takes_value) text += '=' + value;
+  }
+  return text;
+}
+
+}  // namespace tarsier::control
