@@ -22,6 +22,18 @@ if(TARSIER_TESTS)
   include(GoogleTest)
 endif()
 
+# What script/build builds: `products` is what users get, `unit_tests` all *_test programs.
+add_custom_target(products)
+add_custom_target(unit_tests)
+
+# tarsier_product(target): the command and the agent land side by side at the top of the build, where the one looks for
+# the other.
+function(tarsier_product target)
+  set_target_properties(${target} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR} LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+  add_dependencies(products ${target})
+endfunction()
+
 function(tarsier_library name)
   cmake_parse_arguments(ARG "SIGSAFE" "" "DEPENDS;LIBRARIES" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS *.cpp)
@@ -52,6 +64,7 @@ function(tarsier_library name)
 
   if(TARSIER_TESTS AND tests)
     add_executable(${name}_test ${tests})
+    add_dependencies(unit_tests ${name}_test)
     target_link_libraries(${name}_test PRIVATE tarsier_${name} GTest::gtest_main GTest::gmock)
     target_compile_options(${name}_test PRIVATE -Wno-shadow -Wno-conversion)
     target_compile_definitions(${name}_test PRIVATE

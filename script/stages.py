@@ -1,0 +1,233 @@
+"""The stages of a test run, one after the other; called by script/test.
+
+Every stage has a deadline, so nothing that hangs hangs the run. A stage that can't start because an earlier one failed
+is named as skipped; the run has failed then anyway."""
+import argparse
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as xml
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PYTHON = "/usr/bin/python3"
+
+
+class Counts:
+    def __init__(self, passed=0, failed=0, skipped=0):
+        self.passed, self.failed, self.skipped = passed, failed, skipped
+        self.reasons = []  # "what: why" of everything skipped
+
+    def add(self, other):
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped += other.skipped
+        self.reasons += other.reasons
+
+    def __str__(self):
+        return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
+
+
+def skipped(what, why):
+    counts = Counts(skipped=1)
+    counts.reasons.append(f"{what}: {why}")
+    return counts
+
+
+def run(command, seconds, cwd=ROOT, show=True):
+    """(exit code, output). Ends the whole process group at the deadline."""
+    env = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
+    process = subprocess.Popen([str(part) for part in command], cwd=cwd, env=env, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                               start_new_session=True)
+    try:
+        output, _ = process.communicate(timeout=seconds)
+        code = process.returncode
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        output, _ = process.communicate()
+        output += f"\n{command[0]}: ended after {seconds} s\n"
+        code = 124
+    if code and show:
+        print(output, end="" if output.endswith("\n") else "\n", flush=True)
+    return code, output
+
+
+def check(*command, seconds=120):
+    """A command that is one test."""
+    code, _ = run(command, seconds)
+    if code:
+        print(f"FAILED: {' '.join(map(str, command))}", flush=True)
+    return Counts(failed=1) if code else Counts(passed=1)
+
+
+def junit(file):
+    """Counts of a JUnit file of ctest or pytest."""
+    counts = Counts()
+    for case in xml.parse(file).getroot().iter("testcase"):
+        name = ".".join(filter(None, (case.get("classname"), case.get("name"))))
+        skip = case.find("skipped")
+        if case.find("failure") is not None or case.find("error") is not None or case.get("status") == "fail":
+            counts.failed += 1
+        elif skip is not None or case.get("status") in ("notrun", "disabled"):
+            counts.add(skipped(name, (skip.get("message") if skip is not None else None) or "not run"))
+        else:
+            counts.passed += 1
+    return counts
+
+
+def counted(command, seconds, report, cwd=ROOT):
+    """A program that writes a JUnit file; dying without one is a failure."""
+    code, output = run(command, seconds, cwd, show=False)
+    counts = junit(report) if report.exists() and report.stat().st_size else Counts()
+    if code not in (0, 5) and counts.failed == 0:  # 5: pytest found no test
+        counts.failed += 1
+    if counts.failed:
+        print(output, flush=True)
+    return counts
+
+
+def pytest(folder, *arguments, seconds=600):
+    def stage(options):
+        if not any((ROOT / folder).glob("test_*.py")):
+            return skipped(folder, "no tests there")
+        with tempfile.TemporaryDirectory() as scratch:
+            report = pathlib.Path(scratch) / "report.xml"
+            marker = [] if options.long else ["-m", "not long"]
+            command = [PYTHON, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "--timeout=300", f"--junitxml={report}",
+                       *marker, *arguments, folder]
+            counts = counted(command, seconds * (6 if options.long else 1), report)
+        if not options.long:
+            counts.reasons += long_tests(folder)
+        return counts
+    return stage
+
+
+def long_tests(folder):
+    """One line naming the tests that only --long runs; they are no skips: nobody asked for them."""
+    found = subprocess.run(["grep", "-rlE", r"mark\.long", "--include=test_*.py", folder], cwd=ROOT, capture_output=True, text=True)
+    return [f"{folder}: long tests in {found.stdout.split()[0].rsplit('/', 1)[-1]} and others: --long"] if found.stdout else []
+
+
+def unit(preset):
+    def stage(_):
+        # Sanitizers of these compilers can't stand the address layouts of newer kernels: without randomization they can.
+        plain = ["setarch", "-R"] if preset == "tsan" and run(["setarch", "-R", "true"], 10, show=False)[0] == 0 else []
+        built, _ = run([*plain, "script/build", "--preset", preset, "--tests"], 1200)
+        if built:
+            return Counts(failed=1)
+        with tempfile.TemporaryDirectory() as scratch:
+            report = pathlib.Path(scratch) / "report.xml"
+            return counted([*plain, "ctest", "--preset", preset, "-j2", "--timeout", "120", "--output-junit", report], 900, report)
+    return stage
+
+
+def checks(_):
+    counts = Counts()
+    scripts = [f for f in sorted((ROOT / "script").iterdir()) if f.is_file() and f.read_bytes().startswith(b"#!/usr/bin/env bash")]
+    counts.add(check("shellcheck", "-x", *scripts, ROOT / "script/functions.sh"))
+    counts.add(check("script/format", "--check"))
+    counts.add(check("script/check-layers", "--self-test"))
+    counts.add(check("script/check-layers"))
+    return counts
+
+
+def build(_):
+    return check("script/build", seconds=1800)
+
+
+def sigsafe(_):
+    counts = check("script/check-sigsafe", "--self-test")
+    counts.add(check("script/check-sigsafe"))
+    return counts
+
+
+def page(_):
+    if not (ROOT / "ui/package.json").exists():
+        return skipped("ui", "no page there")
+    counts = Counts()
+    scripts = (ROOT / "ui/package.json").read_text()
+    for name in ("check", "test", "test:browser"):
+        if f'"{name}"' not in scripts:
+            counts.add(skipped(f"ui: npm run {name}", "package.json has no such script"))
+            continue
+        counts.add(node_counts(name, *run(["npm", "run", "--silent", name], 300, ROOT / "ui", show=False)))
+    return counts
+
+
+def node_counts(name, code, output):
+    """Sums the summaries of node's test runner (`# pass 3` or `i pass 3`); without one the command is one test."""
+    sums = {"pass": 0, "fail": 0, "skipped": 0}
+    for word, number in re.findall(r"^\W* ?(pass|fail|skipped) (\d+)$", output, re.MULTILINE):
+        sums[word] += int(number)
+    counts = Counts(sums["pass"], sums["fail"], sums["skipped"])
+    if sums["skipped"]:
+        counts.reasons.append(f"ui: npm run {name}: {sums['skipped']} by its own word")
+    if code and not counts.failed:
+        counts.failed = 1
+    elif not code and not counts.passed:
+        counts.passed = 1
+    if counts.failed:
+        print(output, flush=True)
+    return counts
+
+
+# name, function, needs the build?
+STAGES = [
+    ("checks", checks, False),
+    ("build", build, False),
+    ("sigsafe", sigsafe, True),
+    ("unit", unit("release"), False),
+    ("asan", unit("asan"), False),
+    ("tsan", unit("tsan"), False),
+    ("format", pytest("tests/format"), True),
+    ("cli", pytest("tests/cli"), True),
+    ("report", pytest("tests/report"), True),
+    ("integration", pytest("tests/integration", "-n2", "--dist=loadgroup", seconds=900), True),
+    ("page", page, True),
+]
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="script/test", description="Installs, builds, and runs every test.")
+    parser.add_argument("--long", action="store_true", help="also the tests that take minutes each")
+    parser.add_argument("--only", metavar="STAGE,..", help="only these stages (and the build, if one needs it)")
+    parser.add_argument("--list", action="store_true", help="print the names of the stages")
+    options = parser.parse_args()
+    names = [name for name, _, _ in STAGES]
+    if options.list:
+        print("\n".join(names))
+        return 0
+    wanted = set(options.only.split(",")) if options.only else set(names)
+    if wanted - set(names):
+        parser.error(f"no stage {', '.join(sorted(wanted - set(names)))}; there are: {', '.join(names)}")
+    if any(needs for name, _, needs in STAGES if name in wanted):
+        wanted.add("build")
+
+    total, rows, built = Counts(), [], True
+    for name, stage, needs_build in STAGES:
+        if name not in wanted:
+            continue
+        print(f"== {name}", flush=True)
+        began = time.monotonic()
+        counts = stage(options) if built or not needs_build else skipped(name, "the build failed")
+        if name == "build":
+            built = not counts.failed
+        rows.append((name, counts, time.monotonic() - began))
+        total.add(counts)
+
+    print("\n== summary")
+    for name, counts, took in rows:
+        print(f"{name:12} {took:7.1f} s   {counts}")
+    for reason in dict.fromkeys(total.reasons):
+        print(f"skipped: {reason}")
+    print(total)
+    return 1 if total.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
