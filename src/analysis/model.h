@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/samples.h"
 #include "base/result.h"
 #include "base/units.h"
 #include "recording/constants.h"
@@ -18,15 +19,14 @@ namespace tarsier::analysis {
 
 using recording::FrameType;
 using MethodIndex = Id<struct ModelMethodTag>;
-using StackIndex = Id<struct ModelStackTag>;  // a node of the stack tree: a frame and its caller; 0: the root, no frame
-using ThreadIndex = Id<struct ModelThreadTag>;
 
 struct Method {
   std::string name;        // package.Class.method; for non-Java frames the bare symbol or marker
   std::string descriptor;  // (I)V; empty for non-Java frames
 };
 
-// Stacks share their outer part: each node is one frame, its parent the caller.
+// Stacks share their outer part: each node is one frame, its parent the caller. Node 0 is the root; every other node
+// comes after its parent, so one loop over the indices sees callers first (backwards: callees first).
 struct StackNode {
   StackIndex parent;
   MethodIndex method;
@@ -44,18 +44,8 @@ struct Thread {
   std::string name;
   bool is_virtual = false;
   ThreadKind kind = ThreadKind::kApp;
-  bool sampled = false;       // an engine samples it
-  std::optional<Nanos> cpu;   // by the kernel's account, if recorded
-};
-
-struct Sample {
-  int64_t time_ns = 0;  // since the epoch
-  ThreadIndex thread;
-  StackIndex stack;  // failed ones: the marker node [failed: cause]
-  int64_t weight_ns = 0;
-  bool imprecise = false;
-  bool failed = false;
-  bool truncated = false;
+  bool sampled = false;      // an engine samples it
+  std::optional<Nanos> cpu;  // by the kernel's account, if recorded
 };
 
 struct Engine {
@@ -69,8 +59,8 @@ struct Engine {
 struct Model {
   // recording
   std::string file;
-  std::string jvm;      // "17.0.15+6-Debian"; empty if the recording does not say
-  std::string producer; // "tarsier 0.1.0", or "jfr" for recordings of others
+  std::string jvm;       // "17.0.15+6-Debian"; empty if the recording does not say
+  std::string producer;  // "tarsier 0.1.0", or "jfr" for recordings of others
   int64_t pid = 0;
   int cpus = 0;
   bool attached = false;
@@ -84,8 +74,8 @@ struct Model {
   std::vector<Method> methods;
   std::vector<StackNode> stacks;
   std::vector<Thread> threads;
-  std::vector<Sample> samples;  // in the order of the file
-  // CPU time of threads that no engine samples, by kind, by the kernel's account.
+  Samples samples;  // in the order of the file; the sum of their weights fits into 62 bits
+  // CPU time of threads that no engine samples, by kind, by the kernel's account; our own thread is not among them.
   std::map<ThreadKind, Nanos> unsampled_cpu;
 };
 

@@ -75,6 +75,8 @@ class Chunk {
   // By name, e.g. "jdk.ExecutionSample"; no index if this chunk does not know it.
   [[nodiscard]] virtual TypeIndex type(std::string_view name) const = 0;
   [[nodiscard]] virtual std::string_view type_name(TypeIndex type) const = 0;
+  // The type's id in the file, which jdk.ActiveSetting refers to.
+  [[nodiscard]] virtual int64_t type_id(TypeIndex type) const { return type.index < 0 ? 0 : -1; }
   [[nodiscard]] virtual FieldIndex field(TypeIndex type, std::string_view name) const = 0;
   // Events of unselected types are skipped by their size.
   virtual void select(TypeIndex type) = 0;
