@@ -1,0 +1,48 @@
+// HotSpot's dynamic attach, from outside: make the JVM listen (a file .attach_pidN and SIGQUIT), connect to its socket
+// .java_pidN, ask it to load our library.
+//
+//   request  1\0load\0PATH\0true\0OPTIONS\0       version 1, which 24 and later still take beside their own version 2
+//   reply    completion code\n text               8: the agent's return code alone in a line
+//                                                 9 to 20: "return code: N"; a library that can't be loaded: code -1
+//                                                 21 and later: that too has code 0, and a text without a return code
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "attach/jvm.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "base/units.h"
+
+namespace tarsier::attach {
+
+// The agent's Agent_OnAttach returned 0, or an error that says who refused and why.
+Status parse_load_reply(std::string_view reply);
+
+// A request that the JVM is working on. Agent_OnAttach may need us meanwhile, so nobody waits here: poll fd().
+class PendingLoad {
+ public:
+  explicit PendingLoad(unique_fd socket) : socket_(std::move(socket)) {}
+  [[nodiscard]] int fd() const { return socket_.get(); }
+  // Takes in what has arrived without blocking; the outcome once the JVM has hung up.
+  std::optional<Status> advance();
+
+ private:
+  unique_fd socket_;
+  std::string reply_;
+};
+
+struct LoadRequest {
+  std::string library;  // absolute, as the JVM sees it
+  std::string options;
+  Nanos timeout{seconds(10)};  // to make the JVM listen
+  int cancel_fd = -1;          // readable: give up
+};
+
+// SIGQUIT, which ends a process that does not handle it, is sent only to a process that is a HotSpot JVM with a handler
+// for it; a pid that is given to another process in between does not get it either.
+Result<PendingLoad> request_load(const Jvm& jvm, const LoadRequest& request);
+
+}  // namespace tarsier::attach
