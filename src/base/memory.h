@@ -1,0 +1,32 @@
+// Foreign memory: copy these bytes, or say that you can't. What is known about HotSpot reads through this, so the same
+// code runs over the live process, over another one, and over saved pages.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <type_traits>
+
+namespace tarsier {
+
+using Address = uintptr_t;
+
+class Memory {
+ public:
+  virtual ~Memory() = default;
+  // All or nothing; never faults.
+  virtual bool copy(void* out, Address from, size_t size) const noexcept = 0;
+
+  template <class T>
+  [[nodiscard]] std::optional<T> read(Address from) const noexcept {
+    static_assert(std::is_trivially_copyable_v<T>);
+    T value;
+    if (!copy(&value, from, sizeof(T))) return std::nullopt;
+    return value;
+  }
+  // A C string of at most `limit` characters; nullopt if it is longer or can't be read.
+  [[nodiscard]] std::optional<std::string> read_string(Address from, size_t limit) const;
+};
+
+}  // namespace tarsier

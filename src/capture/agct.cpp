@@ -1,0 +1,147 @@
+#include "capture/agct.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "base/sigsafe/gate.h"
+
+namespace tarsier::capture {
+namespace {
+
+// A handler gets no argument from the one who installed it: these two are how it finds its session.
+std::atomic<AgctCapture*> g_active{nullptr};
+Gate g_gate;
+
+uint64_t now_ns() noexcept {
+  timespec t;
+  ::clock_gettime(CLOCK_MONOTONIC, &t);  // vDSO
+  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec);
+}
+
+uint64_t interrupted_pc(void* ucontext) noexcept {
+  const auto& context = static_cast<ucontext_t*>(ucontext)->uc_mcontext;
+#if defined(__aarch64__)
+  return context.pc;
+#elif defined(__x86_64__)
+  return static_cast<uint64_t>(context.gregs[REG_RIP]);
+#else
+#error "tarsier runs on aarch64 and x86_64"
+#endif
+}
+
+// A buffer that a handler borrows while AsyncGetCallTrace fills it: too large for the 8 KB of stack that we allow
+// ourselves, too seldom used to have one per thread.
+struct Scratch {
+  std::atomic<uint32_t> busy;
+  uint32_t padding;
+  uint64_t kernel[kMaxKernelFrames];
+  AgctFrame frames[1];  // max_depth of them
+};
+
+}  // namespace
+
+size_t AgctCapture::scratch_size(int32_t max_depth) noexcept {
+  const size_t size = sizeof(Scratch) + static_cast<size_t>(max_depth) * sizeof(AgctFrame);
+  return (size + 63) & ~size_t{63};
+}
+
+AgctCapture::AgctCapture(AgctFunction agct, Clock& clock, int32_t max_depth, const Memory& memory) noexcept
+    : agct_(agct),
+      clock_(clock),
+      max_depth_(max_depth),
+      ring_(memory.ring, memory.ring_size),
+      threads_(memory.threads, memory.thread_slots),
+      scratch_(memory.scratch),
+      scratch_count_(memory.scratch_count) {}
+
+void AgctCapture::activate(AgctCapture* capture) noexcept {
+  // seq_cst: see Gate.
+  g_active.store(capture, std::memory_order_seq_cst);
+  if (capture != nullptr) return;
+  while (!g_gate.quiet()) ::sched_yield();
+}
+
+#if defined(__x86_64__)
+// qemu-user enters handlers with a misaligned stack, and AsyncGetCallTrace uses aligned SSE stores.
+__attribute__((force_align_arg_pointer))
+#endif
+void AgctCapture::handle_signal(int, siginfo_t* info, void* ucontext) noexcept {
+  const int saved_errno = errno;
+  const auto tid = static_cast<pid_t>(::syscall(SYS_gettid));
+  g_gate.enter(static_cast<uint32_t>(tid));
+  // seq_cst: see Gate.
+  if (AgctCapture* capture = g_active.load(std::memory_order_seq_cst)) capture->sample(tid, *info, ucontext);
+  g_gate.leave(static_cast<uint32_t>(tid));
+  errno = saved_errno;
+}
+
+void AgctCapture::sample(pid_t tid, const siginfo_t& info, void* ucontext) noexcept {
+  AgctThread* thread = threads_.find(tid);
+  if (thread == nullptr) {
+    // A tick that was under way when its thread said goodbye.
+    if (info.si_code == SI_USER) return;
+    counters_.taken.fetch_add(1, std::memory_order_relaxed);
+    drop(AgctDrop::kUnknownThread);
+    return;
+  }
+  if (!clock_.owns(thread->clock, info)) return;
+  const uint64_t start = now_ns();
+  counters_.taken.fetch_add(1, std::memory_order_relaxed);
+  take(*thread, info, ucontext, start);
+  clock_.rearm(thread->clock);
+  counters_.handler_ns.fetch_add(now_ns() - start, std::memory_order_relaxed);
+}
+
+uint8_t* AgctCapture::claim_scratch(uint32_t key) noexcept {
+  const size_t size = scratch_size(max_depth_);
+  for (size_t i = 0; i < scratch_count_; ++i) {
+    uint8_t* memory = scratch_ + ((key + i) % scratch_count_) * size;
+    uint32_t free = 0;
+    // Acquire pairs with the release in take().
+    if (reinterpret_cast<Scratch*>(memory)->busy.compare_exchange_strong(free, 1, std::memory_order_acquire,
+                                                                         std::memory_order_relaxed)) {
+      return memory;
+    }
+  }
+  return nullptr;
+}
+
+void AgctCapture::take(AgctThread& thread, const siginfo_t& info, void* ucontext, uint64_t now) noexcept {
+  const uint64_t weight = clock_.weight_ns(thread.clock, info);
+  auto* scratch = reinterpret_cast<Scratch*>(claim_scratch(thread.serial));
+  if (scratch == nullptr) return drop(AgctDrop::kNoScratch);
+
+  const uint32_t kernel_count = clock_.kernel_frames(thread.clock, scratch->kernel);
+  AgctTrace trace{thread.env, 0, scratch->frames};
+  agct_(&trace, max_depth_, ucontext);
+  const auto frame_count = trace.frame_count > 0 ? static_cast<uint32_t>(trace.frame_count) : 0;
+
+  const size_t kernel_bytes = kernel_count * sizeof(uint64_t);
+  const size_t frame_bytes = frame_count * sizeof(AgctFrame);
+  if (uint8_t* out = ring_.reserve(sizeof(AgctRecord) + kernel_bytes + frame_bytes)) {
+    AgctRecord record{};
+    record.time_ns = now;
+    record.weight_ns = weight;
+    record.pc = interrupted_pc(ucontext);
+    record.thread = thread.serial;
+    record.result = trace.frame_count;
+    record.frame_count = frame_count;
+    record.kernel_count = static_cast<uint16_t>(kernel_count);
+    record.truncated = trace.frame_count >= max_depth_;
+    std::memcpy(out, &record, sizeof(record));
+    std::memcpy(out + sizeof(record), scratch->kernel, kernel_bytes);
+    std::memcpy(out + sizeof(record) + kernel_bytes, scratch->frames, frame_bytes);
+    ring_.commit(out);
+  } else {
+    drop(AgctDrop::kRingFull);
+  }
+  scratch->busy.store(0, std::memory_order_release);
+}
+
+}  // namespace tarsier::capture

@@ -1,0 +1,61 @@
+// A clock decides when a thread is sampled: it sends our signal to a thread that has used up its interval of CPU time.
+// One clock serves all threads; what it keeps for each of them is a ThreadClock.
+#pragma once
+
+#include <signal.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include <cstdint>
+
+namespace tarsier::capture {
+
+// The state of one thread's clock. Touched by the thread's own handler and, while no handler of it can run, by whoever
+// starts or stops it.
+struct ThreadClock {
+  int fd = -1;
+  void* ring = nullptr;
+  timer_t timer = nullptr;
+  bool has_timer = false;
+  uint64_t period_ns = 0;  // what the next tick stands for
+  uint64_t random = 0;     // state of the generator that draws the periods
+};
+
+constexpr uint32_t kMaxKernelFrames = 64;
+
+class Clock {
+ public:
+  virtual ~Clock() = default;
+
+  // Starts the clock of thread `tid` (of this process). 0, or an errno. Ticks may arrive before it returns.
+  virtual int start(pid_t tid, ThreadClock& thread) noexcept = 0;
+  virtual void stop(ThreadClock& thread) noexcept = 0;
+
+  // The rest runs in the handler.
+  // Did this signal come from the thread's clock, and not from somebody's kill()?
+  [[nodiscard]] virtual bool owns(const ThreadClock& thread, const siginfo_t& info) const noexcept = 0;
+  // CPU time that this tick stands for.
+  virtual uint64_t weight_ns(ThreadClock& thread, const siginfo_t& info) noexcept = 0;
+  // Kernel frames of the interrupted system call or fault, innermost first; at most kMaxKernelFrames.
+  virtual uint32_t kernel_frames(ThreadClock& thread, uint64_t* out) noexcept = 0;
+  // The next tick may come from now on.
+  virtual void rearm(ThreadClock& thread) noexcept = 0;
+};
+
+// xorshift64*: small, and good enough to keep sampling out of step with the program.
+inline uint64_t next_random(uint64_t& state) noexcept {
+  state ^= state >> 12;
+  state ^= state << 25;
+  state ^= state >> 27;
+  return state * 0x2545F4914F6CDD1DULL;
+}
+// Uniform in [interval/2, interval*3/2), so the mean is the interval.
+inline uint64_t draw_period(uint64_t interval_ns, uint64_t& state) noexcept {
+  return interval_ns / 2 + (interval_ns == 0 ? 0 : next_random(state) % interval_ns);
+}
+// Uniform in (0, interval]: threads start out of phase.
+inline uint64_t draw_phase(uint64_t interval_ns, uint64_t& state) noexcept {
+  return 1 + (interval_ns == 0 ? 0 : next_random(state) % interval_ns);
+}
+
+}  // namespace tarsier::capture

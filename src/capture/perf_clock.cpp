@@ -1,0 +1,137 @@
+#include "capture/perf_clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+
+namespace tarsier::capture {
+namespace {
+
+constexpr size_t kRingPages = 1;  // of data: room for a few kernel stacks, and we read after each tick
+
+size_t page_size() noexcept {
+  return static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+}
+size_t ring_bytes() noexcept {
+  return (1 + kRingPages) * page_size();
+}
+
+uint64_t at_least_finest(uint64_t period) noexcept {
+  return period < PerfClock::kFinest ? PerfClock::kFinest : period;
+}
+
+}  // namespace
+
+int PerfClock::start(pid_t tid, ThreadClock& thread) noexcept {
+  thread.random = (static_cast<uint64_t>(tid) << 32) ^ static_cast<uint64_t>(::time(nullptr)) ^ 0x9E3779B97F4A7C15ULL;
+  thread.period_ns = at_least_finest(draw_phase(options_.interval_ns, thread.random));
+
+  perf_event_attr attr;
+  std::memset(&attr, 0, sizeof(attr));
+  attr.size = sizeof(attr);
+  attr.type = PERF_TYPE_SOFTWARE;
+  attr.config = PERF_COUNT_SW_CPU_CLOCK;
+  attr.sample_period = thread.period_ns;
+  attr.disabled = 1;
+  attr.exclude_hv = 1;
+  attr.exclude_kernel = options_.kernel ? 0 : 1;
+  attr.wakeup_events = 1;
+  if (options_.kernel) {
+    attr.sample_type = PERF_SAMPLE_CALLCHAIN;
+    attr.exclude_callchain_user = 1;
+    attr.sample_max_stack = kMaxKernelFrames;
+  }
+  const long fd = ::syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  if (fd < 0) return errno;
+  thread.fd = static_cast<int>(fd);
+
+  if (options_.kernel) {
+    // Locked memory is limited for ordinary users: without a ring the thread is sampled all the same, just without
+    // kernel frames.
+    void* ring = ::mmap(nullptr, ring_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, thread.fd, 0);
+    thread.ring = ring == MAP_FAILED ? nullptr : ring;
+  }
+  // The signal goes to the very thread. It is a standard signal, not a real-time one: when the kernel can't queue a
+  // real-time signal it sends SIGIO instead, and that kills a process that does not expect it.
+  f_owner_ex owner{F_OWNER_TID, tid};
+  if (::fcntl(thread.fd, F_SETFL, O_ASYNC) != 0 || ::fcntl(thread.fd, F_SETSIG, options_.signal) != 0 ||
+      ::fcntl(thread.fd, F_SETOWN_EX, &owner) != 0 || ::ioctl(thread.fd, PERF_EVENT_IOC_REFRESH, 1) != 0) {
+    const int err = errno;
+    stop(thread);
+    return err;
+  }
+  return 0;
+}
+
+void PerfClock::stop(ThreadClock& thread) noexcept {
+  if (thread.ring != nullptr) ::munmap(thread.ring, ring_bytes());
+  if (thread.fd >= 0) {
+    ::ioctl(thread.fd, PERF_EVENT_IOC_DISABLE, 0);
+    ::close(thread.fd);
+  }
+  thread.ring = nullptr;
+  thread.fd = -1;
+}
+
+bool PerfClock::owns(const ThreadClock& thread, const siginfo_t& info) const noexcept {
+  if (info.si_code > 0) return info.si_fd == thread.fd;  // POLL_IN, POLL_HUP
+  // When the kernel has no memory for the details it delivers a standard signal without them.
+  return info.si_code == SI_USER && info.si_pid == 0;
+}
+
+uint64_t PerfClock::weight_ns(ThreadClock& thread, const siginfo_t&) noexcept {
+  return thread.period_ns;
+}
+
+uint32_t PerfClock::kernel_frames(ThreadClock& thread, uint64_t* out) noexcept {
+  if (thread.ring == nullptr) return 0;
+  auto* page = static_cast<perf_event_mmap_page*>(thread.ring);
+  const auto* data = static_cast<const uint8_t*>(thread.ring) + page_size();
+  const uint64_t mask = kRingPages * page_size() - 1;
+  const auto word = [&](uint64_t position) noexcept {
+    uint64_t value;  // the kernel keeps 8 byte alignment, so a word never wraps
+    std::memcpy(&value, data + (position & mask), sizeof(value));
+    return value;
+  };
+  // The kernel writes data_head after the record; pairs with its barrier.
+  const uint64_t head = std::atomic_ref<__u64>(page->data_head).load(std::memory_order_acquire);
+  uint64_t position = page->data_tail;
+  uint32_t count = 0;
+  // One-shot: there is one record a tick, seldom two. The last one is ours.
+  for (int records = 0; position + 8 <= head && records < 64; ++records) {
+    const uint64_t header = word(position);
+    const auto type = static_cast<uint32_t>(header);
+    const auto size = static_cast<uint16_t>(header >> 48);
+    if (size < 8 || position + size > head) break;
+    if (type == PERF_RECORD_SAMPLE && size >= 16) {
+      count = 0;
+      const uint64_t entries = word(position + 8);
+      for (uint64_t i = 0; i < entries && 16 + 8 * i < size && count < kMaxKernelFrames; ++i) {
+        const uint64_t ip = word(position + 16 + 8 * i);
+        // Markers such as PERF_CONTEXT_KERNEL are small negative numbers.
+        if (ip < PERF_CONTEXT_MAX) out[count++] = ip;
+      }
+    }
+    position += size;
+  }
+  std::atomic_ref<__u64>(page->data_tail).store(head, std::memory_order_release);
+  return count;
+}
+
+void PerfClock::rearm(ThreadClock& thread) noexcept {
+  // One-shot: the event sleeps from its tick until here, so a fast clock can't starve the thread with signals, and the
+  // time of the handler is not sampled.
+  __u64 period = at_least_finest(draw_period(options_.interval_ns, thread.random));
+  thread.period_ns = period;
+  ::ioctl(thread.fd, PERF_EVENT_IOC_PERIOD, &period);
+  ::ioctl(thread.fd, PERF_EVENT_IOC_REFRESH, 1);
+}
+
+}  // namespace tarsier::capture

@@ -1,0 +1,31 @@
+// perf's software cpu-clock: a high-resolution timer that runs only while its thread runs.
+#pragma once
+
+#include "capture/clock.h"
+
+namespace tarsier::capture {
+
+class PerfClock final : public Clock {
+ public:
+  struct Options {
+    int signal = 0;
+    uint64_t interval_ns = 1'000'000;
+    bool kernel = true;  // count and show time in the kernel too
+  };
+  // Below this the kernel rounds up.
+  static constexpr uint64_t kFinest = 10'000;
+
+  explicit PerfClock(const Options& options) noexcept : options_(options) {}
+
+  int start(pid_t tid, ThreadClock& thread) noexcept override;
+  void stop(ThreadClock& thread) noexcept override;
+  [[nodiscard]] bool owns(const ThreadClock& thread, const siginfo_t& info) const noexcept override;
+  uint64_t weight_ns(ThreadClock& thread, const siginfo_t& info) noexcept override;
+  uint32_t kernel_frames(ThreadClock& thread, uint64_t* out) noexcept override;
+  void rearm(ThreadClock& thread) noexcept override;
+
+ private:
+  const Options options_;
+};
+
+}  // namespace tarsier::capture

@@ -1,0 +1,55 @@
+// What lies at a pc: which compiled method, compiled when and by whom, or the interpreter, or a stub.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/memory.h"
+#include "base/result.h"
+#include "hotspot/vm_structs.h"
+
+namespace tarsier::hotspot {
+
+enum class CodeKind : uint8_t { kNotInCache, kInterpreter, kC1, kC2, kNativeWrapper, kStub };
+
+struct Code {
+  CodeKind kind = CodeKind::kNotInCache;
+  int32_t compile_id = 0;  // of compiled methods; grows with every compilation
+  Address method = 0;      // Method*, of compiled methods
+};
+
+class CodeCache {
+ public:
+  static Result<CodeCache> find(const Memory& memory, const VmStructs& structs);
+
+  // Fault-safe and without a lock: the answer is that of some moment during the call.
+  [[nodiscard]] Code code_at(Address pc) const;
+  // Everything compiled from now on has a larger id (-XX:+CICountOSR, a development flag, aside).
+  [[nodiscard]] int32_t highest_compile_id() const;
+
+ private:
+  struct Heap {
+    Address low = 0;         // start of its memory
+    Address high_field = 0;  // where the end of its committed memory is stored: it grows
+    Address segmap = 0;
+    int log2_segment = 0;
+  };
+  struct Layout {
+    uint64_t header_used = 0, header_length = 0, header_size = 0;
+    bool length_is_32bit = false;
+    uint64_t blob_name = 0;
+    uint64_t method = 0, compile_id = 0, level = 0;
+    bool level_is_byte = false;
+  };
+
+  explicit CodeCache(const Memory& memory) : memory_(&memory) {}
+  [[nodiscard]] Code describe(Address blob) const;
+
+  const Memory* memory_;
+  std::vector<Heap> heaps_;
+  Layout layout_;
+  Address interpreter_low_ = 0, interpreter_high_ = 0;
+};
+
+}  // namespace tarsier::hotspot

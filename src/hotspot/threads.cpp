@@ -1,0 +1,23 @@
+#include "hotspot/threads.h"
+
+namespace tarsier::hotspot {
+
+Result<ThreadLayout> ThreadLayout::find(const VmStructs& structs) {
+  // The member belongs to Thread, but is listed for JavaThread in 11 to 21.
+  auto os_thread = structs.offset("JavaThread", "_osthread");
+  if (!os_thread) os_thread = structs.offset("Thread", "_osthread");
+  const auto thread_id = structs.offset("OSThread", "_thread_id");
+  if (!os_thread || !thread_id) {
+    return Error{Errc::kUnsupported, "this JVM's vmStructs do not tell the native ids of its threads"};
+  }
+  return ThreadLayout{*os_thread, *thread_id};
+}
+
+std::optional<pid_t> native_id(const Memory& memory, const ThreadLayout& layout, Address java_thread) {
+  const auto os_thread = memory.read<Address>(java_thread + layout.os_thread);
+  if (!os_thread || *os_thread == 0) return std::nullopt;
+  const auto id = memory.read<pid_t>(*os_thread + layout.thread_id);
+  return id && *id > 0 ? id : std::nullopt;
+}
+
+}  // namespace tarsier::hotspot

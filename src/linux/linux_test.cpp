@@ -1,0 +1,100 @@
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <thread>
+
+#include "linux/kernel_symbols.h"
+#include "linux/procfs.h"
+#include "linux/self_memory.h"
+#include "linux/signals.h"
+
+namespace tarsier::linux {
+namespace {
+
+TEST(SelfMemory, copies_what_is_there_and_refuses_what_is_not) {
+  const SelfMemory memory;
+  const long page = ::sysconf(_SC_PAGESIZE);
+  auto* pages =
+      static_cast<char*>(::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(pages, MAP_FAILED);
+  ASSERT_EQ(::mprotect(pages + page, page, PROT_NONE), 0);
+  std::strcpy(pages + page - 4, "abc");
+  char out[8];
+  EXPECT_TRUE(memory.copy(out, reinterpret_cast<Address>(pages + page - 4), 4));
+  EXPECT_STREQ(out, "abc");
+  EXPECT_FALSE(memory.copy(out, reinterpret_cast<Address>(pages + page - 4), 8));
+  EXPECT_FALSE(memory.read<int>(0));
+  EXPECT_EQ(memory.read_string(reinterpret_cast<Address>(pages + page - 4), 10), "abc");
+  EXPECT_EQ(memory.read_string(reinterpret_cast<Address>(pages + page - 4), 2), std::nullopt);
+  pages[page - 1] = 'x';  // no end before the forbidden page
+  EXPECT_EQ(memory.read_string(reinterpret_cast<Address>(pages + page - 4), 10), std::nullopt);
+  ::munmap(pages, 2 * page);
+}
+
+TEST(Procfs, a_thread_that_works_uses_cpu_time_and_one_that_is_gone_has_none) {
+  std::atomic<pid_t> tid{0};
+  std::atomic<bool> stop{false};
+  std::thread worker([&] {
+    tid = ::gettid();
+    while (!stop) {
+    }
+  });
+  while (tid == 0) std::this_thread::yield();
+  const auto ids = thread_ids();
+  EXPECT_NE(std::find(ids.begin(), ids.end(), tid.load()), ids.end());
+  const auto before = thread_cpu_time(tid);
+  ASSERT_TRUE(before);
+  while (*thread_cpu_time(tid) - *before < millis(1)) std::this_thread::yield();
+  stop = true;
+  worker.join();
+  EXPECT_FALSE(thread_cpu_time(tid));
+  EXPECT_GT(process_age(), Nanos(0));
+  EXPECT_GT(kernel_tick(), Nanos(0));
+}
+
+TEST(KernelSymbols, an_address_belongs_to_the_symbol_below_it_in_any_order_of_the_file) {
+  char path[] = "kallsymsXXXXXX";
+  const int fd = ::mkstemp(path);
+  ASSERT_GE(fd, 0);
+  ::close(fd);
+  std::ofstream(path) << "0000000000003000 t third\n0000000000001000 T first\n0000000000002000 T second\t[mod]\n"
+                         "0000000000002800 d data\n";
+  const KernelSymbols symbols(path);
+  EXPECT_TRUE(symbols.available());
+  const uint64_t addresses[] = {0x2900, 0x1000, 0x10, 0x1fff, 0x9000, 0x1004};
+  const auto names = symbols.resolve(addresses);
+  EXPECT_EQ(names, (std::vector<std::string>{"second", "first", "[kernel]", "first", "third", "first"}));
+  ::unlink(path);
+  EXPECT_FALSE(symbols.available());
+}
+
+std::atomic<int> g_signals{0};
+void count_signal(int, siginfo_t*, void*) {
+  g_signals.fetch_add(1);
+}
+
+TEST(OwnedSignal, takes_a_free_one_and_leaves_it_ignored) {
+  int number = 0;
+  {
+    struct sigaction taken {};
+    taken.sa_handler = [](int) {};
+    ASSERT_EQ(::sigaction(SIGSTKFLT, &taken, nullptr), 0);
+    auto signal = OwnedSignal::take(count_signal);
+    ASSERT_TRUE(signal) << signal.error().what;
+    number = signal->number();
+    EXPECT_NE(number, SIGSTKFLT);  // has a handler of somebody else
+    EXPECT_TRUE(signal->still_ours());
+    ::raise(number);
+    EXPECT_EQ(g_signals.load(), 1);
+  }
+  ::raise(number);  // would end the process if the default action were back
+  EXPECT_EQ(g_signals.load(), 1);
+}
+
+}  // namespace
+}  // namespace tarsier::linux

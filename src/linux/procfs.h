@@ -1,0 +1,22 @@
+// What the kernel tells about this process's threads.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+
+namespace tarsier::linux {
+
+std::vector<pid_t> thread_ids();                       // of this process, from /proc/self/task
+std::string thread_name(pid_t tid);                    // the 15 characters that the kernel keeps
+std::optional<Nanos> thread_cpu_time(pid_t tid);       // of a thread of this process; nullopt once it is gone
+std::optional<int64_t> read_number(const char* path);  // e.g. /proc/sys/kernel/pid_max
+Nanos process_age();                                   // since this process was started
+// The kernel's tick: what timers on CPU clocks are rounded up to.
+Nanos kernel_tick();
+
+}  // namespace tarsier::linux

@@ -1,0 +1,49 @@
+#include "linux/self_memory.h"
+
+#include <fcntl.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace tarsier::linux {
+namespace {
+
+bool copy_by_readv(void* out, Address from, size_t size) noexcept {
+  const iovec local{out, size};
+  const iovec remote{reinterpret_cast<void*>(from), size};
+  return ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(size);
+}
+
+}  // namespace
+
+SelfMemory::SelfMemory() {
+  int probe = 1;
+  int copy = 0;
+  if (copy_by_readv(&copy, reinterpret_cast<Address>(&probe), sizeof(probe))) return;
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return;
+  pipe_out_.reset(ends[0]);
+  pipe_in_.reset(ends[1]);
+}
+
+bool SelfMemory::copy(void* out, Address from, size_t size) const noexcept {
+  return pipe_in_ ? copy_through_pipe(out, from, size) : copy_by_readv(out, from, size);
+}
+
+bool SelfMemory::copy_through_pipe(void* out, Address from, size_t size) const noexcept {
+  constexpr size_t kAtOnce = 4096;  // a pipe takes that much in one piece
+  auto* target = static_cast<uint8_t*>(out);
+  while (size > 0) {
+    const size_t part = std::min(size, kAtOnce);
+    const ssize_t written = ::write(pipe_in_.get(), reinterpret_cast<const void*>(from), part);
+    if (written <= 0) return false;
+    if (::read(pipe_out_.get(), target, static_cast<size_t>(written)) != written) return false;
+    target += written;
+    from += static_cast<size_t>(written);
+    size -= static_cast<size_t>(written);
+  }
+  return true;
+}
+
+}  // namespace tarsier::linux
