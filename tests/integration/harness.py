@@ -1,0 +1,329 @@
+"""Starts real JVMs, records them with ./tarsier, and reads what came out: by our own report, by the JDK's jfr tool, and
+by looking at the process in /proc. Every wait has a deadline and says what it waited for."""
+import datetime
+import functools
+import json
+import os
+import pathlib
+import queue
+import re
+import signal
+import subprocess
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TARSIER = ROOT / "tarsier"
+LIBRARY = ROOT / "libtarsier.so"
+JAVA_SOURCES = ROOT / "tests/java"
+DEADLINE = 60  # seconds; for everything that takes a moment on an idle machine
+
+
+class Jdk:
+    def __init__(self, home):
+        self.home = pathlib.Path(home)
+        release = (self.home / "release").read_text()
+        version = re.search(r'JAVA_VERSION="([^"]+)"', release)[1]
+        self.major = int(version.removeprefix("1.").split(".")[0])
+
+    def tool(self, name):
+        return str(self.home / "bin" / name)
+
+    def __repr__(self):
+        return f"jdk{self.major}"
+
+
+@functools.cache
+def jdks():
+    """Every JDK that runs here, the oldest first."""
+    homes = subprocess.run([ROOT / "script/jvms", "--homes"], check=True, capture_output=True, text=True, timeout=120)
+    found = [Jdk(home) for home in homes.stdout.split("\n") if home]
+    assert found, "script/jvms --homes finds no JDK; script/bootstrap installs one"
+    return sorted(found, key=lambda jdk: jdk.major)
+
+
+def compile_programs(folder):
+    """Compiles tests/java for every JVM from 8 on."""
+    oldest = jdks()[0]
+    release = ["--release", "8"] if oldest.major > 8 else []
+    subprocess.run([oldest.tool("javac"), *release, "-Xlint:-options", "-d", str(folder),
+                    *map(str, sorted(JAVA_SOURCES.glob("*.java")))], check=True, timeout=DEADLINE)
+
+
+class Program:
+    """A Java program of tests/java. Use it in a `with`; it is killed at the end if it still runs."""
+
+    def __init__(self, jdk, classes, *command, options=()):
+        self.jdk = jdk
+        self.command = [jdk.tool("java"), *options, "-cp", str(classes), *map(str, command)]
+        self.lines = []  # all of stdout so far
+        self._fresh = queue.Queue()
+
+    def __enter__(self):
+        self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True)
+        self.pid = self.process.pid
+        self.errors = []
+        self._readers = [threading.Thread(target=self._read, args=arguments, daemon=True) for arguments in
+                         ((self.process.stdout, self.lines, self._fresh), (self.process.stderr, self.errors, None))]
+        for reader in self._readers:
+            reader.start()
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait(DEADLINE)
+        for reader in self._readers:
+            reader.join(DEADLINE)
+
+    @staticmethod
+    def _read(stream, lines, fresh):
+        for line in stream:
+            lines.append(line.rstrip("\n"))
+            if fresh is not None:
+                fresh.put(lines[-1])
+
+    def wait_for(self, prefix, seconds=DEADLINE):
+        """The rest of the next line of stdout that begins with `prefix`."""
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                line = self._fresh.get(timeout=max(0.0, min(0.5, deadline - time.monotonic())))
+            except queue.Empty:
+                if self.process.poll() is not None and self._fresh.empty():
+                    raise AssertionError(f"{self.command[-1]} ended with {self.process.returncode} before it said "
+                                         f"{prefix!r}; stdout {self.lines[-5:]}, stderr {self.errors[-20:]}") from None
+                if time.monotonic() >= deadline:
+                    raise AssertionError(f"no line {prefix!r} within {seconds} s; stdout {self.lines[-5:]}, "
+                                         f"stderr {self.errors[-20:]}") from None
+                continue
+            if line.startswith(prefix):
+                return line[len(prefix):].strip()
+
+    def ready(self):
+        self.wait_for("READY")
+        return self
+
+    def ask(self, word):
+        self.process.stdin.write(word + "\n")
+        self.process.stdin.flush()
+        return self.wait_for(word + " ")
+
+    def ask_json(self, word):
+        return json.loads(self.ask(word))
+
+    def wait(self, seconds=DEADLINE):
+        """The exit code of a program that ends by itself."""
+        try:
+            code = self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"{self.command} has not ended after {seconds} s; stdout {self.lines[-5:]}") from None
+        for reader in self._readers:
+            reader.join(DEADLINE)
+        return code
+
+
+def tarsier(*arguments, seconds=DEADLINE, expect=0):
+    """Runs ./tarsier to its end. `expect`: the exit code that must come, None for any."""
+    assert TARSIER.exists(), f"no {TARSIER}; run script/build"
+    command = [str(TARSIER), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, stdin=subprocess.DEVNULL,
+                          env=dict(os.environ, NO_COLOR="1"))
+    if expect is not None:
+        assert done.returncode == expect, (f"{' '.join(command)} ended with {done.returncode}, not {expect}\n"
+                                           f"stdout: {done.stdout}\nstderr: {done.stderr}")
+    return done
+
+
+class Recorder:
+    """`tarsier record` in the background."""
+
+    def __init__(self, *arguments):
+        self.command = [str(TARSIER), "record", *map(str, arguments)]
+
+    def __enter__(self):
+        self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True, env=dict(os.environ, NO_COLOR="1"))
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.communicate()
+
+    def interrupt(self):
+        self.process.send_signal(signal.SIGINT)
+
+    def finish(self, seconds=DEADLINE, expect=0):
+        """(stdout, stderr) once it has ended."""
+        try:
+            stdout, stderr = self.process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            stdout, stderr = self.process.communicate()
+            raise AssertionError(f"{self.command} has not ended after {seconds} s\n{stdout}\n{stderr}") from None
+        if expect is not None:
+            assert self.process.returncode == expect, (f"{self.command} ended with {self.process.returncode}, not "
+                                                       f"{expect}\nstdout: {stdout}\nstderr: {stderr}")
+        return stdout, stderr
+
+
+def wait_until(condition, what, seconds=DEADLINE):
+    """The first true value of `condition()`."""
+    deadline = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        assert time.monotonic() < deadline, f"not within {seconds} s: {what}"
+        time.sleep(0.05)
+
+
+def wait_for_recording(file, at_least=1):
+    """Waits until `file` has been begun; the agent writes its header first."""
+    wait_until(lambda: file.exists() and file.stat().st_size >= at_least, f"{file} has {at_least} bytes")
+
+
+def report(file, view="hot,threads,quality", *arguments):
+    return json.loads(tarsier("report", file, "--json", "--view", view, *arguments).stdout)
+
+
+def engine(document, name="agct"):
+    """The engine of a report; its books must balance."""
+    found = [e for e in document["recording"]["engines"] if e["name"] == name]
+    assert len(found) == 1, f"engines: {document['recording']['engines']}"
+    samples = found[0]["samples"]
+    assert samples["taken"] == samples["written"] + sum(samples["dropped"].values()), samples
+    return found[0]
+
+
+# ---- the JDK's own reader
+
+
+def jfr(jdk, command, file, *arguments, expect=0):
+    done = subprocess.run([jdk.tool("jfr"), command, *map(str, arguments), str(file)], capture_output=True, text=True,
+                          timeout=240)
+    assert done.returncode == expect, (f"{jdk}: jfr {command} {file} ended with {done.returncode}\n"
+                                       f"{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
+    return done.stdout
+
+
+def jfr_counts(jdk, file):
+    """Events by type, as `jfr summary` counts them."""
+    return {name: int(count) for name, count in
+            re.findall(r"^ ([\w.]+) +(\d+) +\d+ *$", jfr(jdk, "summary", file), re.MULTILINE)}
+
+
+class Sample:
+    """One jdk.ExecutionSample as `jfr print --json` shows it."""
+
+    def __init__(self, values):
+        thread = values.get("sampledThread") or {}
+        self.thread = thread.get("javaName") or thread.get("osName")
+        self.os_thread_id = thread.get("osThreadId")
+        trace = values.get("stackTrace") or {}
+        self.frames = [frame_name(frame) for frame in trace.get("frames") or ()]
+        self.types = [frame["type"] for frame in trace.get("frames") or ()]
+        self.weight = values.get("weight")
+        self.imprecise = values.get("imprecise")
+        self.failure = values.get("failure")
+        self.time = parse_time(values["startTime"])
+
+    @property
+    def top(self):
+        return self.frames[0] if self.frames else None
+
+
+def frame_name(frame):
+    method = frame["method"]
+    kind = (method.get("type") or {}).get("name") or ""
+    kind = kind.replace("/", ".")
+    return f"{kind}.{method['name']}" if kind else method["name"]
+
+
+def parse_time(text):
+    """Seconds since the epoch; jfr prints nanoseconds, which fromisoformat does not know."""
+    match = re.match(r"^(.*?)(\.\d+)?(Z|[+-]\d\d:\d\d)$", text)
+    whole = datetime.datetime.fromisoformat(match[1] + match[3].replace("Z", "+00:00"))
+    return whole.timestamp() + float(match[2] or 0)
+
+
+def samples_by_jfr(jdk, file, depth=8):
+    """All execution samples of a file, read by the JDK."""
+    text = jfr(jdk, "print", file, "--json", "--stack-depth", depth, "--events", "jdk.ExecutionSample")
+    return [Sample(event["values"]) for event in json.loads(text)["recording"]["events"]]
+
+
+# ---- a process seen from outside
+
+
+def threads_of(pid):
+    """{tid: name}"""
+    names = {}
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        try:
+            names[int(task.name)] = (task / "comm").read_text().rstrip("\n")
+        except FileNotFoundError:
+            pass  # ended meanwhile
+    return names
+
+
+def cpu_by_thread(pid):
+    """{(tid, name): nanoseconds on a CPU}, by the scheduler's account."""
+    return {(tid, name): int(pathlib.Path(f"/proc/{pid}/task/{tid}/schedstat").read_text().split()[0])
+            for tid, name in threads_of(pid).items()}
+
+
+def descriptors_of(pid):
+    """What the open descriptors point at, sorted; numbers of sockets and the like left out."""
+    found = []
+    for link in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            found.append(re.sub(r":\[\d+\]", "", os.readlink(link)))
+        except FileNotFoundError:
+            pass
+    return sorted(found)
+
+
+def mapped_bytes(pid):
+    """{name of the mapping: bytes}; anonymous ones together."""
+    sizes = {}
+    for line in pathlib.Path(f"/proc/{pid}/maps").read_text().splitlines():
+        span, *_, = line.split()
+        fields = line.split(None, 5)
+        begin, end = (int(part, 16) for part in span.split("-"))
+        name = fields[5] if len(fields) == 6 else "anonymous"
+        sizes[name] = sizes.get(name, 0) + end - begin
+    return sizes
+
+
+def signal_sets(pid):
+    """{"SigIgn": {numbers}, "SigCgt": .., "SigBlk": ..} of the process."""
+    sets = {}
+    for name, mask in re.findall(r"^(Sig(?:Ign|Cgt|Blk)):\s*([0-9a-f]+)$",
+                                 pathlib.Path(f"/proc/{pid}/status").read_text(), re.MULTILINE):
+        bits = int(mask, 16)
+        sets[name] = {number + 1 for number in range(64) if bits >> number & 1}
+    return sets
+
+
+def timers_of(pid):
+    """The POSIX timers of a process, as /proc shows them."""
+    return pathlib.Path(f"/proc/{pid}/timers").read_text().splitlines()
+
+
+def perf_allowed(pid):
+    """True if a software perf event may be opened on another process here: asked of the kernel, as the agent does."""
+    import ctypes  # only this test of the kernel needs it
+    numbers = {"aarch64": 241, "x86_64": 298}
+    attributes = bytearray(128)  # type SOFTWARE (1), size 128, config CPU_CLOCK (0), disabled | exclude_kernel
+    attributes[0] = 1
+    attributes[4] = 128
+    attributes[40] = 1 | 1 << 5
+    buffer = (ctypes.c_char * 128).from_buffer(attributes)
+    libc = ctypes.CDLL(None, use_errno=True)
+    descriptor = libc.syscall(numbers[os.uname().machine], buffer, pid, -1, -1, 0)
+    if descriptor >= 0:
+        os.close(descriptor)
+    return descriptor >= 0

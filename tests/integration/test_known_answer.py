@@ -1,0 +1,125 @@
+"""A program that knows where its CPU time goes (tests/java/KnownAnswer.java) against what we say."""
+import json
+import math
+import time
+
+import pytest
+from harness import LIBRARY, Program, Recorder, engine, report, samples_by_jfr, tarsier, wait_for_recording
+
+SERIAL = ["-XX:+UseSerialGC"]  # C2 leaves counted loops without polls then
+METHODS = ("Work.seventy", "Work.twenty", "Work.ten")
+OUTSIDE = ("[GC]", "[JIT]", "[VM]")  # CPU time of threads that are not sampled
+
+
+def true_shares(truth):
+    total = sum(truth.values())
+    return {f"Work.{name}": spent / total for name, spent in truth.items()}
+
+
+def minus(after, before):
+    return {name: after[name] - before[name] for name in after}
+
+
+def shares_by_report(document):
+    """{method: (self, total)} as shares of the sampled threads' CPU time."""
+    hot = {row["method"]: row for row in document["hot"]}
+    sampled = 1 - sum(hot[name]["self"] for name in OUTSIDE if name in hot)
+    return {method: (row["self"] / sampled, row["total"] / sampled) for method, row in hot.items()}
+
+
+def tolerance(document, share):
+    """Two points at 1 ms; a coarser clock takes fewer samples and gets four standard errors on top."""
+    used = engine(document)
+    if used["interval_ns"] <= 1_000_000:
+        return 0.02
+    return 0.02 + 4 * math.sqrt(share * (1 - share) / used["samples"]["written"])
+
+
+def check_shares(document, truth):
+    shares = shares_by_report(document)
+    for method, share in true_shares(truth).items():
+        assert shares[method][1] == pytest.approx(share, abs=tolerance(document, share)), (method, document["hot"])
+    # The leaf is inlined into twenty() and does all its work; the two others are leaves themselves.
+    true_self = true_shares(truth)
+    for leaf, method in (("Work.leaf", "Work.twenty"), ("Work.seventy", "Work.seventy"), ("Work.ten", "Work.ten")):
+        share = true_self[method]
+        assert shares[leaf][0] == pytest.approx(share, abs=tolerance(document, share)), (leaf, document["hot"])
+
+
+def check_quality(document, samples):
+    """The file and the report agree, and hardly a sample is without a stack."""
+    written = engine(document)["samples"]["written"]
+    assert len(samples) == written
+    failed = [sample for sample in samples if sample.failure is not None]
+    assert document["quality"]["samples"] == written
+    assert sum(document["quality"]["failed"].values()) == len(failed)
+    without_java = [sample for sample in samples if not any(name.startswith(("Work.", "KnownAnswer.", "java."))
+                                                            for name in sample.frames)]
+    assert len(without_java) <= 0.01 * written, [(s.thread, s.failure, s.frames) for s in without_java[:20]]
+
+
+def check_sleeper(samples):
+    assert not [sample for sample in samples if sample.thread == "sleeper"]
+
+
+@pytest.mark.parametrize("clock", ["perf", "cputimer"])
+def test_shares_when_started_with_the_agent(jdk, classes, tmp_path, clock):
+    file = tmp_path / "out.jfr"
+    agent = f"-agentpath:{LIBRARY}=cpu,clock={clock},file={file}"
+    with Program(jdk, classes, "KnownAnswer", 10, options=[*SERIAL, agent]) as program:
+        truth = json.loads(program.wait_for("truth ", 120))
+        assert program.wait() == 0
+    document = report(file)
+    assert engine(document)["mechanism"].startswith(clock)
+    check_shares(document, truth)
+    samples = samples_by_jfr(jdk, file, depth=64)
+    check_sleeper(samples)
+    check_quality(document, samples)
+    assert not any(sample.imprecise for sample in samples), "nothing was compiled before the agent came"
+
+
+def test_shares_when_started_by_the_command(jdk, classes, tmp_path):
+    file = tmp_path / "out.jfr"
+    done = tarsier("record", "-o", file, "--", jdk.tool("java"), *SERIAL, "-cp", classes, "KnownAnswer", 10, seconds=120)
+    truth = [line for line in done.stdout.splitlines() if line.startswith("truth ")]
+    assert len(truth) == 1, done.stdout
+    check_shares(report(file), json.loads(truth[0].removeprefix("truth ")))
+
+
+def test_shares_when_attached_late(known_answer, jdk, tmp_path):
+    """Code compiled before is marked; what is compiled afterwards is as precise as from the start."""
+    file = tmp_path / "out.jfr"
+    with Recorder("-o", file, known_answer.pid) as recorder:
+        wait_for_recording(file)
+        time.sleep(2)
+        before_switch = time.time()
+        known_answer.ask("fresh")
+        time.sleep(2)  # C2 is done with the new code
+        after_switch, begin = time.time(), known_answer.ask_json("truth")
+        while sum(minus(known_answer.ask_json("truth"), begin).values()) < 10e9:
+            time.sleep(0.2)
+        truth, end = minus(known_answer.ask_json("truth"), begin), time.time()
+        recorder.interrupt()
+        recorder.finish()
+    samples = samples_by_jfr(jdk, file, depth=64)
+    check_sleeper(samples)
+    check_quality(report(file), samples)
+    old = [s for s in samples if s.thread == "burner" and s.time < before_switch]
+    assert len([s for s in old if s.imprecise]) > 0.9 * len(old) > 0, f"{len(old)} samples in old code"
+    new = [s for s in samples if s.thread == "burner" and after_switch <= s.time < end]
+    assert not [s for s in new if s.imprecise and s.top.startswith("Work.")]
+    total = sum(s.weight for s in new)
+    error = 0.02 if len(new) > 8000 else 0.02 + 4 * math.sqrt(0.25 / len(new))
+    for top, method in (("Work.seventy", "Work.seventy"), ("Work.leaf", "Work.twenty"), ("Work.ten", "Work.ten")):
+        share = sum(s.weight for s in new if s.top == top) / total
+        assert share == pytest.approx(true_shares(truth)[method], abs=error), top
+
+
+def test_the_leaf_is_shown_as_inlined(jdk, classes, tmp_path):
+    file = tmp_path / "out.jfr"
+    agent = f"-agentpath:{LIBRARY}=cpu,file={file}"
+    with Program(jdk, classes, "KnownAnswer", 4, options=[*SERIAL, agent]) as program:
+        assert program.wait() == 0
+    leaf = [s for s in samples_by_jfr(jdk, file) if s.top == "Work.leaf"]
+    assert len(leaf) > 100
+    assert sum(s.types[0] == "Inlined" for s in leaf) > 0.9 * len(leaf)

@@ -1,0 +1,75 @@
+"""What a session leaves behind in the JVM: nothing but the loaded library."""
+import pathlib
+import re
+import subprocess
+
+import pytest
+from harness import (LIBRARY, Program, descriptors_of, mapped_bytes, signal_sets, tarsier, threads_of, timers_of)
+
+COMPILERS = re.compile(r"^C[12] Compiler|^Sweeper")  # the JVM starts and ends these as it likes
+
+
+def names_of_threads(pid):
+    return sorted(name for name in threads_of(pid).values() if not COMPILERS.match(name))
+
+
+def attach_once(program):
+    """The first attach of anybody makes the JVM start its listener: that thread and its socket are not ours."""
+    subprocess.run([program.jdk.tool("jcmd"), str(program.pid), "VM.version"], check=True, capture_output=True, timeout=60)
+
+
+def private_bytes(pid):
+    text = pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text()
+    return int(re.search(r"^Private_Dirty:\s+(\d+) kB", text, re.MULTILINE)[1]) * 1024
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("clock", ["perf", "cputimer"])
+def test_fifty_sessions_leave_nothing_behind(known_answer, tmp_path, clock):
+    pid, file = known_answer.pid, tmp_path / "out.jfr"
+    attach_once(known_answer)
+    threads, descriptors = names_of_threads(pid), descriptors_of(pid)
+    signals = signal_sets(pid)
+    for cycle in range(50):
+        tarsier("record", "--cpu", "--clock", clock, "-d", "100ms", "-o", file, pid)
+        if cycle == 4:
+            mapped, private = mapped_bytes(pid), private_bytes(pid)
+    assert names_of_threads(pid) == threads
+    assert descriptors_of(pid) == descriptors
+    assert timers_of(pid) == []
+    after = signal_sets(pid)
+    assert after["SigCgt"] <= signals["SigCgt"], "a signal handler stayed"
+    assert after["SigBlk"] == signals["SigBlk"]
+    assert len(after["SigIgn"] - signals["SigIgn"]) <= 1, "more than one signal is ignored now"
+    ours = {name: size for name, size in mapped_bytes(pid).items() if "tarsier" in name}
+    assert any(LIBRARY.name in name for name in ours), "the library is not even loaded"
+    assert ours == {name: size for name, size in mapped.items() if "tarsier" in name}
+    assert private_bytes(pid) - private < 16 << 20, "45 sessions made the process grow"
+
+
+def test_no_thread_of_ours_between_sessions(known_answer, tmp_path):
+    tarsier("record", "-d", "300ms", "-o", tmp_path / "out.jfr", known_answer.pid)
+    assert not [name for name in threads_of(known_answer.pid).values() if "tarsier" in name.lower()]
+    assert not [what for what in descriptors_of(known_answer.pid) if "perf_event" in what or "timerfd" in what]
+
+
+@pytest.mark.parametrize("how, code", [("return", 0), ("exit", 7), ("throw", 1)])
+def test_the_program_ends_as_it_would_without_us(jdk, classes, tmp_path, how, code):
+    def run(options):
+        with Program(jdk, classes, "Exits", how, options=options) as program:
+            return program.wait(), program.lines
+    file = tmp_path / "out.jfr"
+    assert run([f"-agentpath:{LIBRARY}=cpu,file={file}"]) == run([]) == (code, ["begin", "end", "hook"])
+    assert tarsier("report", file).stdout
+
+
+@pytest.mark.parametrize("how, code", [("return", 0), ("exit", 7), ("throw", 1)])
+def test_the_program_ends_while_it_is_being_recorded(jdk, classes, tmp_path, how, code):
+    """Attached: what was recorded until then is saved, and the program's own end is untouched."""
+    file = tmp_path / "out.jfr"
+    with Program(jdk, classes, "Exits", how) as program:
+        program.wait_for("begin")
+        tarsier("record", "-d", "60s", "-o", file, program.pid, expect=None)
+        assert program.wait() == code
+        assert program.lines == ["begin", "end", "hook"]
+    assert tarsier("report", file).stdout

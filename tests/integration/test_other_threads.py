@@ -1,0 +1,73 @@
+"""CPU time outside the sampled threads, and threads that come, go, rename themselves or are virtual."""
+import re
+import time
+
+import pytest
+from harness import Program, Recorder, cpu_by_thread, engine, report, samples_by_jfr, wait_for_recording
+
+COLLECTORS = {"parallel": ("-XX:+UseParallelGC", re.compile(r"^GC Thread")),
+              "g1": ("-XX:+UseG1GC", re.compile(r"^GC Thread|^G1 "))}
+
+
+@pytest.mark.parametrize("collector", COLLECTORS)
+def test_a_program_that_lives_in_gc_shows_it(jdk, classes, tmp_path, collector):
+    option, gc_threads = COLLECTORS[collector]
+    file = tmp_path / "out.jfr"
+    with Program(jdk, classes, "GcHeavy", options=[option, "-Xmx200m"]) as program:
+        program.ready()
+        with Recorder("-d", "30s", "-o", file, program.pid) as recorder:
+            wait_for_recording(file)
+            before = cpu_by_thread(program.pid)
+            time.sleep(6)
+            after = cpu_by_thread(program.pid)
+            recorder.interrupt()
+            recorder.finish()
+    spent = {thread: after[thread] - before.get(thread, 0) for thread in after}
+    gc = sum(ns for (_, name), ns in spent.items() if gc_threads.match(name))
+    app = sum(ns for (_, name), ns in spent.items() if name == "churner")
+    true_share = gc / (gc + app)
+    assert true_share > 0.2, f"the program is no test of this: only {true_share:.0%} GC"
+    document = report(file, "hot,threads", "--top", "100000", "--min-share", "0")
+    shown_gc = next(row["self"] for row in document["hot"] if row["method"] == "[GC]")
+    outside = sum(row["self"] for row in document["hot"] if row["method"] in ("[GC]", "[JIT]", "[VM]"))
+    # The shares are of all CPU time; the truth compares GC with the one application thread.
+    assert shown_gc / (shown_gc + 1 - outside) == pytest.approx(true_share, abs=0.05)
+    by_kind = [row for row in document["threads"] if row["kind"] == "gc"]
+    assert sum(row["cpu_ns"] for row in by_kind) > 0
+    assert any("GC" in line for line in document["verdict"]), document["verdict"]
+
+
+def test_threads_that_come_and_go_and_rename_themselves(jdk, classes, tmp_path):
+    file = tmp_path / "out.jfr"
+    with Program(jdk, classes, "Threads") as program:
+        program.ready()
+        ended = program.ask_json("count")["ended"]
+        with Recorder("-d", "30s", "-o", file, program.pid) as recorder:
+            wait_for_recording(file)
+            time.sleep(5)
+            recorder.interrupt()
+            recorder.finish()
+        ended = program.ask_json("count")["ended"] - ended
+        virtual = program.ask_json("count")["virtual"]
+    engine(report(file))
+    samples = samples_by_jfr(jdk, file, depth=64)
+    names = {sample.thread for sample in samples}
+    assert "second-name" in names and "first-name" not in names
+    assert all(s.thread == "second-name" for s in samples if "Threads.renamedWork" in s.frames)
+    short = {name for name in names if name and name.startswith("short-")}
+    # Each burns 3 ms, so at 1 ms hardly one escapes; a clock with a tick of 4 ms sees about half of them.
+    assert len(short) > 0.2 * ended > 0, f"{len(short)} of {ended} short-lived threads"
+    assert all(s.thread.startswith("short-") for s in samples if "Threads.shortLife" in s.frames)
+    if virtual:
+        assert [s for s in samples if "Threads.virtualWork" in s.frames], "virtual threads burn CPU time too"
+
+
+def test_a_session_while_threads_end_and_start_can_be_repeated(jdk, classes, tmp_path):
+    file = tmp_path / "out.jfr"
+    with Program(jdk, classes, "Threads") as program:
+        program.ready()
+        for _ in range(5):
+            with Recorder("-d", "700ms", "-o", file, program.pid) as recorder:
+                recorder.finish()
+            assert engine(report(file))["samples"]["written"] > 0
+        assert program.ask_json("count")["ended"] > 0

@@ -1,0 +1,112 @@
+"""The file as others read it: while it grows, when it is done, and after the JVM was killed."""
+import collections
+import random
+import signal
+import time
+
+import pytest
+from harness import (LIBRARY, Program, Recorder, engine, jdks, jfr, jfr_counts, report, samples_by_jfr, tarsier,
+                     wait_for_recording)
+
+OWN_EVENTS = ("tarsier.Session", "tarsier.EngineUsed", "tarsier.EngineSamples", "tarsier.Overhead")
+
+
+def test_every_jfr_tool_reads_it_while_it_is_written_and_afterwards(known_answer, tmp_path):
+    file = tmp_path / "out.jfr"
+    reads, counts = 0, []
+    with Recorder("-d", "6s", "-o", file, known_answer.pid) as recorder:
+        wait_for_recording(file)
+        while recorder.process.poll() is None:
+            reader = jdks()[reads % len(jdks())]
+            counts.append(jfr_counts(reader, file).get("jdk.ExecutionSample", 0))
+            jfr(reader, "print", file, "--events", "tarsier.*,jdk.ExecutionSample")
+            reads += 1
+            time.sleep(0.3)
+        recorder.finish()
+    assert reads >= 3, "the recording was over before it was read"
+    assert counts == sorted(counts) and counts[-1] > 0, f"samples seen by jfr summary: {counts}"
+    written = engine(report(file))["samples"]["written"]
+    for reader in jdks():
+        found = jfr_counts(reader, file)
+        assert found["jdk.ExecutionSample"] == written
+        assert all(found.get(name, 0) > 0 for name in OWN_EVENTS), found
+        jfr(reader, "print", file)
+
+
+def kill_while_recording(jdk, classes, tmp_path, number):
+    """What is on disk one moment after kill -9 of the JVM."""
+    file = tmp_path / f"killed{number}.jfr"
+    with Program(jdk, classes, "KnownAnswer") as program:
+        program.ready()
+        with Recorder("-d", "60s", "-o", file, program.pid) as recorder:
+            wait_for_recording(file)
+            time.sleep(random.uniform(0.0, 3.5))
+            program.process.send_signal(signal.SIGKILL)
+            killed = time.time()
+            _, errors = recorder.finish(expect=5)
+    assert errors.strip(), "exit code 5 without a word"
+    for reader in jdks():
+        jfr(reader, "summary", file)
+    samples = samples_by_jfr(jdk, file)
+    began = min((s.time for s in samples), default=killed)
+    report(file)
+    if samples or killed - began > 1.5:
+        # A second between flushes, and half of one for a loaded machine.
+        assert killed - max(s.time for s in samples) < 1.5, f"began {killed - began:.2f} s before the end"
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_kill_9_loses_at_most_the_last_second(jdk, classes, tmp_path, number):
+    kill_while_recording(jdk, classes, tmp_path, number)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+def test_kill_9_fifty_times(jdk, classes, tmp_path):
+    for number in range(50):
+        kill_while_recording(jdk, classes, tmp_path, number)
+
+
+def test_ctrl_c_saves_a_complete_file(known_answer, tmp_path):
+    file = tmp_path / "out.jfr"
+    with Recorder("-d", "60s", "-o", file, known_answer.pid) as recorder:
+        wait_for_recording(file)
+        time.sleep(2)
+        recorder.interrupt()
+        stdout, _ = recorder.finish()
+    assert str(file) in stdout
+    assert engine(report(file))["samples"]["written"] > 0
+
+
+def test_our_report_of_a_jfr_recording_agrees_with_jfr_print(jdk, classes, tmp_path):
+    file = tmp_path / "by-jfr.jfr"
+    with Program(jdk, classes, "KnownAnswer", 8,
+                 options=[f"-XX:StartFlightRecording=settings=profile,filename={file}"]) as program:
+        assert program.wait(120) == 0
+    samples = samples_by_jfr(jdk, file, depth=1)
+    document = report(file, "hot,quality", "--top", "1000000", "--min-share", "0")
+    assert document["quality"]["samples"] == len(samples) > 20
+    hottest = collections.Counter(sample.top for sample in samples).most_common(5)
+    ours = {row["method"]: round(row["self"] * len(samples)) for row in document["hot"]}
+    assert {name: ours.get(name) for name, _ in hottest} == dict(hottest)
+    our_counts = sorted(ours.values(), reverse=True)[:5]
+    assert our_counts[:len(hottest)] == [count for _, count in hottest]
+
+
+def test_the_agent_writes_the_file_named_in_its_options(jdk, classes, tmp_path):
+    file = tmp_path / "out.jfr"
+    with Program(jdk, classes, "KnownAnswer", 2, options=[f"-agentpath:{LIBRARY}=cpu,interval=2ms,file={file}"]) as program:
+        assert program.wait() == 0
+    document = report(file)
+    assert engine(document)["interval_ns"] in (2_000_000, 4_000_000)  # the clock without perf is no finer than a tick
+    assert engine(document)["samples"]["written"] > 100
+    for reader in jdks():
+        jfr(reader, "summary", file)
+
+
+def test_recording_again_replaces_the_file_and_is_private(known_answer, tmp_path):
+    file = tmp_path / "out.jfr"
+    for _ in range(2):
+        tarsier("record", "-d", "1s", "-o", file, known_answer.pid)
+        assert file.stat().st_mode & 0o777 == 0o600
+        assert report(file)["recording"]["duration_s"] < 5

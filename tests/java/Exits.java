@@ -1,0 +1,32 @@
+/** Ends in the way its first argument names: return, exit (with code 7) or throw. */
+public final class Exits {
+    static volatile long sink;
+
+    public static void main(String[] args) throws Exception {
+        System.out.println("begin");
+        long end = System.nanoTime() + 1_500_000_000L;
+        while (System.nanoTime() < end) {
+            sink += work(sink);
+        }
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> System.out.println("hook")));
+        System.out.println("end");
+        switch (args[0]) {
+            case "return":
+                return;
+            case "exit":
+                System.exit(7);
+                return;
+            case "throw":
+                throw new IllegalStateException("as asked");
+            default:
+                throw new IllegalArgumentException(args[0]);
+        }
+    }
+
+    private static long work(long x) {
+        for (int i = 0; i < 100_000; i++) {
+            x = x * 6364136223846793005L + 1442695040888963407L;
+        }
+        return x;
+    }
+}

@@ -1,0 +1,91 @@
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.function.LongUnaryOperator;
+
+/**
+ * One thread that spends 70, 20 and 10 % of its CPU time in three methods of Work and measures that itself; one that
+ * only sleeps.
+ *
+ * Words: truth (the CPU time of each method so far, as JSON), fresh (goes on with newly loaded code), stop.
+ * With an argument it burns that many seconds of CPU time, prints "truth {..}" and ends by itself.
+ */
+public final class KnownAnswer {
+    private static final double[] SHARES = {0.70, 0.20, 0.10};
+    private static final String[] NAMES = {"seventy", "twenty", "ten"};
+    private static final long[] spent = new long[SHARES.length];
+    private static volatile LongUnaryOperator work = new Work();
+    private static volatile boolean stopped;
+
+    public static void main(String[] args) throws Exception {
+        Commands.daemon("sleeper", () -> {
+            try {
+                Thread.sleep(Long.MAX_VALUE);
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        if (args.length > 0) {
+            long budget = Long.parseLong(args[0]) * 1_000_000_000L;
+            burn(budget);
+            System.out.println("truth " + truth());
+            return;
+        }
+        Thread burner = new Thread(() -> burn(Long.MAX_VALUE), "burner");
+        burner.start();
+        Thread.sleep(2000); // long enough for C2
+        Map<String, Callable<String>> words = new HashMap<>();
+        words.put("truth", KnownAnswer::truth);
+        words.put("fresh", KnownAnswer::fresh);
+        words.put("stop", () -> {
+            stopped = true;
+            burner.join();
+            return truth();
+        });
+        Commands.serve(words);
+        stopped = true;
+    }
+
+    /** Always runs the method that is furthest behind its share, for about a quarter of a millisecond. */
+    private static void burn(long budget) {
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        long before = threads.getCurrentThreadCpuTime();
+        long total = 1;
+        while (!stopped && total < budget) {
+            int next = 0;
+            for (int i = 1; i < SHARES.length; i++) {
+                if (SHARES[i] - (double) spent[i] / total > SHARES[next] - (double) spent[next] / total) {
+                    next = i;
+                }
+            }
+            work.applyAsLong(next);
+            long now = threads.getCurrentThreadCpuTime();
+            synchronized (spent) {
+                spent[next] += now - before;
+            }
+            total += now - before;
+            before = now;
+        }
+    }
+
+    private static String truth() {
+        StringBuilder json = new StringBuilder("{");
+        synchronized (spent) {
+            for (int i = 0; i < NAMES.length; i++) {
+                json.append(i == 0 ? "" : ", ").append('"').append(NAMES[i]).append("\": ").append(spent[i]);
+            }
+        }
+        return json.append('}').toString();
+    }
+
+    private static String fresh() throws Exception {
+        URL here = KnownAnswer.class.getProtectionDomain().getCodeSource().getLocation();
+        URLClassLoader loader = new URLClassLoader(new URL[] {here}, null);
+        work = (LongUnaryOperator) loader.loadClass("Work").getDeclaredConstructor().newInstance();
+        return "loaded";
+    }
+}
