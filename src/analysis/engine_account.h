@@ -1,0 +1,19 @@
+// Nothing is lost silently: brings an engine's account to taken = written + dropped.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "analysis/model.h"
+
+namespace tarsier::analysis {
+
+constexpr const char* kInFlight = "in flight";         // taken, but the JVM ended before they were written
+constexpr const char* kNotInFile = "not in the file";  // written, but lost with a damaged part of the file
+
+// `loaded`: how many samples of this engine the file really holds, where that can be told.
+// Returns what is wrong with the account, or nothing.
+std::string settle_account(Engine& engine, std::optional<uint64_t> loaded);
+
+}  // namespace tarsier::analysis

@@ -1,0 +1,104 @@
+// What can only be said when the whole recording has been read, and load() itself.
+#include <algorithm>
+
+#include "analysis/engine_account.h"
+#include "analysis/loader.h"
+
+namespace tarsier::analysis {
+namespace {
+
+constexpr const char* kForeign = "jfr";
+// Two samplers of the same CPU time must not be added up.
+constexpr const char* kCountedByOther = "jdk.CPUTimeSample covers the same time";
+
+Engine jfr_engine(std::string name, Nanos interval) {
+  Engine engine;
+  engine.name = std::move(name);
+  engine.mechanism = "jfr";
+  engine.why = "the recording was not made by tarsier";
+  engine.interval = interval;
+  return engine;
+}
+
+}  // namespace
+
+Model Loader::finish(const recording::ReadSummary& summary) {
+  end_chunk();
+  if (end_ns_ <= model_.start_ns || __builtin_sub_overflow(end_ns_, model_.start_ns, &model_.duration.count)) {
+    model_.duration = Nanos(0);
+  }
+  model_.problems = summary.problems;
+  model_.damaged = summary.damaged_chunks > 0;
+  if (model_.producer.empty()) model_.producer = kForeign;
+  if (model_.cpus == 0) model_.cpus = container_cpus_ > 0 ? container_cpus_ : hardware_threads_;
+
+  weigh_by_period();
+  choose_samples();
+  settle_accounts();
+  sum_unsampled_cpu();
+  if (weight_left_ == 0) model_.problems.push_back("weights too large to be true: those above 2^62 ns were cut");
+  return std::move(model_);
+}
+
+void Loader::weigh_by_period() {
+  // A chunk without settings takes the period of the one before, the first ones that of the first that has one.
+  Nanos period(1);
+  const auto first =
+      std::find_if(periods_.begin(), periods_.end(), [](const PeriodOf& chunk) { return chunk.period.has_value(); });
+  if (first != periods_.end()) period = *first->period;
+  for (size_t i = 0; i < periods_.size(); ++i) {
+    period = periods_[i].period.value_or(period);
+    const size_t end = i + 1 < periods_.size() ? periods_[i + 1].first : by_period_.size();
+    for (size_t s = periods_[i].first; s < end; ++s) by_period_.set_weight(s, within_bounds(period.count));
+  }
+  if (by_period_.empty()) return;
+  Engine engine = jfr_engine("jdk.ExecutionSample", first == periods_.end() ? Nanos(0) : period);
+  engine.taken = by_period_.size();
+  if (model_.samples.empty()) {
+    engine.written = engine.taken;
+  } else {
+    engine.dropped[kCountedByOther] = engine.taken;
+  }
+  model_.engines.push_back(std::move(engine));
+}
+
+void Loader::choose_samples() {
+  if (cpu_time_samples_ > 0) {
+    Engine engine = jfr_engine("jdk.CPUTimeSample", cpu_time_period_);
+    engine.written = cpu_time_samples_;
+    engine.taken = cpu_time_samples_ + cpu_time_lost_;
+    if (cpu_time_lost_ > 0) engine.dropped["lost by JFR"] = cpu_time_lost_;
+    model_.engines.push_back(std::move(engine));
+  }
+  if (model_.samples.empty()) model_.samples = std::move(by_period_);
+}
+
+void Loader::settle_accounts() {
+  // Which engine a sample is from is only known if there is but one.
+  const bool single = model_.engines.size() == 1 && model_.producer != kForeign;
+  for (Engine& engine : model_.engines) {
+    const std::string problem = settle_account(engine, single ? std::optional<uint64_t>(own_samples_) : std::nullopt);
+    if (!problem.empty()) model_.problems.push_back(problem);
+  }
+}
+
+void Loader::sum_unsampled_cpu() {
+  for (const Thread& thread : model_.threads) {
+    if (thread.sampled || !thread.cpu || thread.kind == ThreadKind::kTarsier) continue;
+    Nanos& sum = model_.unsampled_cpu[thread.kind];
+    sum = Nanos(std::min(sum.count + thread.cpu->count, int64_t{1} << 62));
+  }
+}
+
+Result<Model> load(const std::string& path) {
+  auto file = recording::Recording::open(path);
+  if (!file.ok()) return std::move(file).error();
+  Loader loader;
+  const auto summary = (*file)->read(loader);
+  if (!summary.ok()) return Error(summary.error()).in(path);
+  Model model = loader.finish(*summary);
+  model.file = path;
+  return model;
+}
+
+}  // namespace tarsier::analysis

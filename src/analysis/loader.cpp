@@ -1,0 +1,212 @@
+#include "analysis/loader.h"
+
+#include <algorithm>
+
+namespace tarsier::analysis {
+
+using recording::Chunk;
+using recording::ConstantKey;
+using recording::EventView;
+using recording::FieldIndex;
+using recording::TypeIndex;
+
+namespace {
+
+constexpr std::string_view kExecutionSample = "jdk.ExecutionSample";
+// async-profiler (in its wall-clock mode) and our writer mark samples of threads that did not run.
+constexpr std::string_view kSleeping = "STATE_SLEEPING";
+
+}  // namespace
+
+const Loader::HandledType Loader::kTypes[] = {
+    {kExecutionSample,
+     &Loader::execution_sample,
+     {"sampledThread", "stackTrace", "state", "weight", "imprecise", "failure"}},
+    {"jdk.CPUTimeSample",
+     &Loader::cpu_time_sample,
+     {"eventThread", "stackTrace", "samplingPeriod", "failed", "biased"}},
+    {"jdk.CPUTimeSamplesLost", &Loader::cpu_time_lost, {"lostSamples"}},
+    {"jdk.ActiveSetting", &Loader::active_setting, {"id", "name", "value"}},
+    {"jdk.JVMInformation", &Loader::jvm_information, {"jvmVersion", "pid"}},
+    {"jdk.CPUInformation", &Loader::cpu_information, {"hwThreads"}},
+    {"jdk.ContainerConfiguration", &Loader::container_configuration, {"effectiveCpuCount"}},
+    {"tarsier.Session", &Loader::session, {"tarsierVersion", "jvm", "pid", "cpus", "attached"}},
+    {"tarsier.EngineUsed", &Loader::engine_used, {"engine", "mechanism", "why", "interval"}},
+    {"tarsier.EngineSamples", &Loader::engine_samples, {"engine", "taken", "written", "failed"}},
+    {"tarsier.EngineDropped", &Loader::engine_dropped, {"engine", "cause", "count"}},
+    {"tarsier.EngineCounter", &Loader::engine_counter, {"engine", "name", "value"}},
+    {"tarsier.ThreadCpu", &Loader::thread_cpu, {"thread", "kind", "sampled", "cpu"}},
+    {"tarsier.Overhead", &Loader::overhead, {"appThreads", "background"}},
+};
+
+void Loader::chunk(Chunk& chunk) {
+  end_chunk();
+  in_chunk_ = true;
+  chunk_start_ = chunk.start().count;
+  chunk_duration_ = chunk.duration().count;
+  chunk_last_event_ = chunk_start_;
+  periods_.push_back({by_period_.size(), std::nullopt});
+
+  selected_.clear();
+  for (const HandledType& handled : kTypes) {
+    const TypeIndex type = chunk.type(handled.name);
+    if (!type) continue;
+    chunk.select(type);
+    const auto index = static_cast<size_t>(type.index);
+    if (selected_.size() <= index) selected_.resize(index + 1);
+    Selected& selected = selected_[index];
+    selected.handler = handled.handler;
+    for (size_t i = 0; i < kMaxFields; ++i) {
+      if (!handled.fields[i].empty()) selected.fields[i] = chunk.field(type, handled.fields[i]);
+    }
+    if (handled.name == kExecutionSample) execution_sample_id_ = chunk.type_id(type);
+  }
+}
+
+void Loader::event(const Chunk& chunk, const EventView& event) {
+  const TypeIndex type = event.type();
+  if (!type || static_cast<size_t>(type.index) >= selected_.size()) return;
+  const Selected& selected = selected_[static_cast<size_t>(type.index)];
+  if (selected.handler == nullptr) return;
+  chunk_last_event_ = std::max(chunk_last_event_, event.start().count);
+  (this->*selected.handler)(chunk, event, selected.fields);
+}
+
+void Loader::end_chunk() {
+  if (in_chunk_) {
+    // An unfinished chunk does not know its duration: what happened last in it is its end.
+    int64_t end = 0;
+    if (chunk_duration_ <= 0 || __builtin_add_overflow(chunk_start_, chunk_duration_, &end)) end = chunk_last_event_;
+    model_.start_ns = model_.start_ns == 0 ? chunk_start_ : std::min(model_.start_ns, chunk_start_);
+    end_ns_ = std::max(end_ns_, end);
+  }
+  in_chunk_ = false;
+  execution_sample_id_ = 0;
+  stack_keys_.clear();
+  method_keys_.clear();
+  thread_keys_.clear();
+  chunk_stacks_.clear();
+}
+
+int64_t Loader::within_bounds(int64_t weight) {
+  weight = std::clamp<int64_t>(weight, 0, weight_left_);
+  weight_left_ -= weight;
+  return weight;
+}
+
+Sample Loader::sample(const Chunk& chunk, const EventView& event, FieldIndex thread, FieldIndex stack) {
+  const ResolvedStack resolved = resolve_stack(chunk, event.constant(stack));
+  Sample sample{.time_ns = event.start().count,
+                .thread = resolve_thread(chunk, event.constant(thread)),
+                .stack = resolved.stack,
+                .failed = resolved.failed,
+                .truncated = resolved.truncated};
+  model_.threads[sample.thread.value].sampled = true;
+  return sample;
+}
+
+void Loader::execution_sample(const Chunk& chunk, const EventView& event, const Fields& fields) {
+  const auto& [thread, stack, state, weight, imprecise, failure, unused] = fields;
+  if (weight) ++own_samples_;
+  if (event.string(state) == kSleeping) return;
+  Sample sample = this->sample(chunk, event, thread, stack);
+  sample.imprecise = event.number(imprecise) != 0;
+  const std::string_view cause = event.string(failure);
+  if (!cause.empty() || sample.stack == StackIndex(0)) fail(sample, cause);
+  if (weight) {
+    sample.weight_ns = within_bounds(event.number(weight));
+    model_.samples.push_back(sample);
+  } else {
+    by_period_.push_back(sample);
+  }
+}
+
+void Loader::cpu_time_sample(const Chunk& chunk, const EventView& event, const Fields& fields) {
+  const auto& [thread, stack, period, failed, biased, unused1, unused2] = fields;
+  Sample sample = this->sample(chunk, event, thread, stack);
+  // Biased: JFR waited for a safepoint, so the innermost frame may be a later one.
+  sample.imprecise = event.number(biased) != 0;
+  if (event.number(failed) != 0 || sample.stack == StackIndex(0)) fail(sample, "the JVM could not walk it");
+  sample.weight_ns = within_bounds(event.number(period));
+  cpu_time_period_ = Nanos(sample.weight_ns);
+  ++cpu_time_samples_;
+  model_.samples.push_back(sample);
+}
+
+void Loader::fail(Sample& sample, std::string_view cause) {
+  const bool has_marker = sample.failed;
+  sample.failed = true;
+  sample.truncated = false;
+  if (has_marker) return;
+  if (cause.empty()) cause = "no stack";
+  const auto known = failures_.find(cause);
+  if (known != failures_.end()) {
+    sample.stack = known->second;
+    return;
+  }
+  const std::string marker = "[failed: " + std::string(cause) + "]";
+  sample.stack = failures_.emplace(std::string(cause), stacks_.marker_stack(marker)).first->second;
+}
+
+Loader::ResolvedStack Loader::resolve_stack(const Chunk& chunk, ConstantKey key) {
+  uint32_t& known = stack_keys_[static_cast<uint64_t>(key.key)];
+  if (known != KeyMap::kNone) return chunk_stacks_[known];
+  known = static_cast<uint32_t>(chunk_stacks_.size());
+
+  ResolvedStack resolved;
+  stack_view_.frames.clear();
+  stack_view_.truncated = false;
+  if (chunk.stack(key, stack_view_)) {
+    frames_.clear();
+    for (const recording::FrameView& frame : stack_view_.frames) {
+      frames_.push_back({.parent = {},
+                         .method = resolve_method(chunk, frame.method),
+                         .line = std::max(frame.line, 0),
+                         .bci = frame.bci,
+                         .type = frame.type});
+    }
+    resolved.stack = stacks_.stack(frames_, stack_view_.truncated);
+    resolved.truncated = stack_view_.truncated || frames_.size() > StackBuilder::kMaxDepth;
+    resolved.failed = !frames_.empty() && frames_.back().type == FrameType::kMarker &&
+                      model_.methods[frames_.back().method.value].name.starts_with("[failed");
+  }
+  chunk_stacks_.push_back(resolved);
+  return resolved;
+}
+
+MethodIndex Loader::resolve_method(const Chunk& chunk, ConstantKey key) {
+  uint32_t& known = method_keys_[static_cast<uint64_t>(key.key)];
+  if (known == KeyMap::kNone) {
+    recording::MethodView view;
+    const bool found = chunk.method(key, view);
+    known = (found ? stacks_.method(view.class_name, view.name, view.descriptor) : stacks_.marker("[unknown method]"))
+                .value;
+  }
+  return MethodIndex(known);
+}
+
+ThreadIndex Loader::resolve_thread(const Chunk& chunk, ConstantKey key) {
+  uint32_t& known = thread_keys_[static_cast<uint64_t>(key.key)];
+  if (known != KeyMap::kNone) return ThreadIndex(known);
+
+  recording::ThreadInfo info;
+  if (!chunk.thread(key, info)) {
+    info = recording::ThreadInfo();
+    info.os_name = "[unknown thread]";
+  }
+  const std::string name(info.java_name.empty() ? info.os_name : info.java_name);
+  const bool nameless = info.os_id == 0 && info.java_id == 0;
+  const auto next = ThreadIndex(static_cast<uint32_t>(std::min<size_t>(model_.threads.size(), kMaxThreads - 1)));
+  const auto [entry, is_new] = threads_.try_emplace({info.os_id, info.java_id, nameless ? name : std::string()}, next);
+  known = entry->second.value;
+  if (is_new && model_.threads.size() < kMaxThreads) model_.threads.emplace_back();
+  Thread& thread = model_.threads[known];
+  thread.os_id = info.os_id;
+  thread.java_id = info.java_id;
+  if (!name.empty()) thread.name = name;
+  thread.is_virtual = info.is_virtual;
+  if (is_new) thread.kind = info.java_id != 0 || !info.java_name.empty() ? ThreadKind::kApp : ThreadKind::kOther;
+  return ThreadIndex(known);
+}
+
+}  // namespace tarsier::analysis

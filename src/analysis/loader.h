@@ -1,0 +1,116 @@
+// Turns the events of a recording into a Model. One table says which event types are read and by whom.
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "analysis/index_table.h"
+#include "analysis/model.h"
+#include "analysis/stack_builder.h"
+#include "recording/reader.h"
+
+namespace tarsier::analysis {
+
+class Loader : public recording::Visitor {
+ public:
+  Loader() : stacks_(model_) {}
+  Loader(const Loader&) = delete;
+  Loader& operator=(const Loader&) = delete;
+
+  void chunk(recording::Chunk& chunk) override;
+  void event(const recording::Chunk& chunk, const recording::EventView& event) override;
+  // Once, after the last event.
+  Model finish(const recording::ReadSummary& summary);
+
+ private:
+  static constexpr size_t kMaxFields = 7;
+  using Fields = std::array<recording::FieldIndex, kMaxFields>;
+  using Handler = void (Loader::*)(const recording::Chunk&, const recording::EventView&, const Fields&);
+  struct HandledType {
+    std::string_view name;
+    Handler handler;
+    std::array<std::string_view, kMaxFields> fields;  // in the order in which the handler wants them
+  };
+  struct Selected {
+    Handler handler = nullptr;
+    Fields fields;
+  };
+  struct ResolvedStack {
+    StackIndex stack;
+    bool truncated = false;
+    bool failed = false;  // its outermost frame says so
+  };
+  // Samples of a period that the file states elsewhere: those from `first` on.
+  struct PeriodOf {
+    size_t first;
+    std::optional<Nanos> period;
+  };
+  static const HandledType kTypes[];
+
+  void execution_sample(const recording::Chunk&, const recording::EventView&, const Fields&);
+  void cpu_time_sample(const recording::Chunk&, const recording::EventView&, const Fields&);
+  void cpu_time_lost(const recording::Chunk&, const recording::EventView&, const Fields&);
+  void active_setting(const recording::Chunk&, const recording::EventView&, const Fields&);
+  void jvm_information(const recording::Chunk&, const recording::EventView&, const Fields&);
+  void cpu_information(const recording::Chunk&, const recording::EventView&, const Fields&);
+  void container_configuration(const recording::Chunk&, const recording::EventView&, const Fields&);
+  void session(const recording::Chunk&, const recording::EventView&, const Fields&);
+  void engine_used(const recording::Chunk&, const recording::EventView&, const Fields&);
+  void engine_samples(const recording::Chunk&, const recording::EventView&, const Fields&);
+  void engine_dropped(const recording::Chunk&, const recording::EventView&, const Fields&);
+  void engine_counter(const recording::Chunk&, const recording::EventView&, const Fields&);
+  void thread_cpu(const recording::Chunk&, const recording::EventView&, const Fields&);
+  void overhead(const recording::Chunk&, const recording::EventView&, const Fields&);
+
+  Sample sample(const recording::Chunk&, const recording::EventView&, recording::FieldIndex thread,
+                recording::FieldIndex stack);
+  ResolvedStack resolve_stack(const recording::Chunk&, recording::ConstantKey key);
+  MethodIndex resolve_method(const recording::Chunk&, recording::ConstantKey key);
+  ThreadIndex resolve_thread(const recording::Chunk&, recording::ConstantKey key);
+  void fail(Sample& sample, std::string_view cause);
+  Engine& engine(std::string_view name);
+  int64_t within_bounds(int64_t weight);
+
+  void end_chunk();
+  void weigh_by_period();
+  void choose_samples();
+  void settle_accounts();
+  void sum_unsampled_cpu();
+
+  Model model_;
+  StackBuilder stacks_;
+  std::map<std::tuple<int64_t, int64_t, std::string>, ThreadIndex> threads_;  // os id, java id, name if both are 0
+  std::map<std::string, StackIndex, std::less<>> failures_;
+  std::map<std::string, size_t, std::less<>> engines_;
+
+  // Of JFR itself and of other agents: their samples say nothing about their weight.
+  Samples by_period_;
+  std::vector<PeriodOf> periods_;
+  uint64_t cpu_time_samples_ = 0;
+  uint64_t cpu_time_lost_ = 0;
+  Nanos cpu_time_period_;
+  uint64_t own_samples_ = 0;  // with a weight: ours
+  int64_t weight_left_ = int64_t{1} << 62;
+  int hardware_threads_ = 0;
+  int container_cpus_ = 0;
+  int64_t end_ns_ = 0;
+
+  // The current chunk.
+  std::vector<Selected> selected_;  // by type
+  int64_t execution_sample_id_ = 0;
+  int64_t chunk_start_ = 0;
+  int64_t chunk_duration_ = 0;
+  int64_t chunk_last_event_ = 0;
+  bool in_chunk_ = false;
+  KeyMap stack_keys_, method_keys_, thread_keys_;
+  std::vector<ResolvedStack> chunk_stacks_;
+  recording::StackView stack_view_;
+  std::vector<StackNode> frames_;
+};
+
+}  // namespace tarsier::analysis

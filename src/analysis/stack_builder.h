@@ -1,0 +1,43 @@
+// Builds the methods and the stack tree of a model: equal methods and equal stacks get one entry, over all chunks.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/index_table.h"
+#include "analysis/model.h"
+
+namespace tarsier::analysis {
+
+class StackBuilder {
+ public:
+  // Deeper stacks lose their outer frames and count as truncated. Far above what any profiler writes.
+  static constexpr size_t kMaxDepth = 1 << 18;
+  static constexpr std::string_view kDeeper = "[deeper]";
+
+  explicit StackBuilder(Model& model);
+
+  // What the JVM calls java/lang/String is java.lang.String to people. A slash before a digit belongs to the address
+  // of a hidden class (Foo$$Lambda/0x00000008010a) and stays.
+  MethodIndex method(std::string_view class_name, std::string_view name, std::string_view descriptor);
+  MethodIndex marker(std::string_view name) { return method({}, name, {}); }
+
+  // `frames` innermost first, their parent fields unused. A truncated stack gets [deeper] as its outermost frame, so
+  // that its frames don't pose as entry points.
+  StackIndex stack(std::span<const StackNode> frames, bool truncated);
+  StackIndex marker_stack(std::string_view name) {
+    return child(StackIndex(0), {.parent = {}, .method = marker(name), .type = FrameType::kMarker});
+  }
+
+ private:
+  StackIndex child(StackIndex parent, const StackNode& frame);
+
+  Model& model_;
+  IndexTable method_table_;
+  IndexTable stack_table_;
+  std::string name_;  // reused
+};
+
+}  // namespace tarsier::analysis

@@ -1,0 +1,39 @@
+#include "analysis/thread_kind.h"
+
+#include <array>
+
+namespace tarsier::analysis {
+namespace {
+
+struct KindNames {
+  ThreadKind kind;
+  std::string_view name;
+  std::string_view root;
+};
+// In the order of the enumeration.
+constexpr std::array<KindNames, 6> kKinds = {{
+    {ThreadKind::kApp, "app", "[application threads not sampled]"},
+    {ThreadKind::kGc, "gc", "[GC]"},
+    {ThreadKind::kJit, "jit", "[JIT]"},
+    {ThreadKind::kVm, "vm", "[VM]"},
+    {ThreadKind::kTarsier, "tarsier", "[tarsier]"},
+    {ThreadKind::kOther, "other", "[other native threads]"},
+}};
+
+}  // namespace
+
+std::string_view thread_kind_name(ThreadKind kind) {
+  return kKinds[static_cast<size_t>(kind)].name;
+}
+std::string_view unsampled_root_name(ThreadKind kind) {
+  return kKinds[static_cast<size_t>(kind)].root;
+}
+
+ThreadKind thread_kind_of_name(std::string_view name) {
+  for (const KindNames& row : kKinds) {
+    if (row.name == name) return row.kind;
+  }
+  return ThreadKind::kOther;
+}
+
+}  // namespace tarsier::analysis
