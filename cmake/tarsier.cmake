@@ -31,6 +31,8 @@ add_custom_target(unit_tests)
 function(tarsier_product target)
   set_target_properties(${target} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR} LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+  # Nothing is bound lazily: the first call of a function may come in a signal handler.
+  target_link_options(${target} PRIVATE -Wl,-z,now,-z,relro,-z,noexecstack)
   add_dependencies(products ${target})
 endfunction()
 

@@ -24,12 +24,3 @@ quietly() {
   rm -f "$log"
   return "$status"
 }
-
-# True if `stamp` says that `files` are as they were when it was last written by mark_done.
-is_done() { # STAMP FILE...
-  [ -f "$1" ] && [ "$(cat "$1")" = "$(cat "${@:2}" | sha256sum)" ]
-}
-mark_done() { # STAMP FILE...
-  mkdir -p "$(dirname "$1")"
-  cat "${@:2}" | sha256sum >"$1"
-}
