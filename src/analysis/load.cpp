@@ -3,6 +3,7 @@
 
 #include "analysis/engine_account.h"
 #include "analysis/loader.h"
+#include "analysis/thread_kind.h"
 
 namespace tarsier::analysis {
 namespace {
@@ -35,7 +36,7 @@ Model Loader::finish(const recording::ReadSummary& summary) {
   weigh_by_period();
   choose_samples();
   settle_accounts();
-  sum_unsampled_cpu();
+  for (const Thread& thread : model_.threads) add_unsampled_cpu(model_.unsampled_cpu, thread);
   if (weight_left_ == 0) model_.problems.push_back("weights too large to be true: those above 2^62 ns were cut");
   return std::move(model_);
 }
@@ -79,14 +80,6 @@ void Loader::settle_accounts() {
   for (Engine& engine : model_.engines) {
     const std::string problem = settle_account(engine, single ? std::optional<uint64_t>(own_samples_) : std::nullopt);
     if (!problem.empty()) model_.problems.push_back(problem);
-  }
-}
-
-void Loader::sum_unsampled_cpu() {
-  for (const Thread& thread : model_.threads) {
-    if (thread.sampled || !thread.cpu || thread.kind == ThreadKind::kTarsier) continue;
-    Nanos& sum = model_.unsampled_cpu[thread.kind];
-    sum = Nanos(std::min(sum.count + thread.cpu->count, int64_t{1} << 62));
   }
 }
 

@@ -80,7 +80,6 @@ class Loader : public recording::Visitor {
   void weigh_by_period();
   void choose_samples();
   void settle_accounts();
-  void sum_unsampled_cpu();
 
   Model model_;
   StackBuilder stacks_;

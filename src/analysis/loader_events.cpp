@@ -110,7 +110,7 @@ void Loader::thread_cpu(const Chunk& chunk, const EventView& event, const Fields
   const auto& [key, kind, sampled, cpu, u1, u2, u3] = fields;
   Thread& thread = model_.threads[resolve_thread(chunk, event.constant(key)).value];
   thread.kind = thread_kind_of_name(event.string(kind));
-  thread.sampled = event.number(sampled) != 0;
+  thread.sampled = thread.sampled || event.number(sampled) != 0;
   thread.cpu = as_nanos(event.number(cpu));
 }
 

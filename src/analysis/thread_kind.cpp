@@ -1,5 +1,6 @@
 #include "analysis/thread_kind.h"
 
+#include <algorithm>
 #include <array>
 
 namespace tarsier::analysis {
@@ -27,6 +28,14 @@ std::string_view thread_kind_name(ThreadKind kind) {
 }
 std::string_view unsampled_root_name(ThreadKind kind) {
   return kKinds[static_cast<size_t>(kind)].root;
+}
+
+void add_unsampled_cpu(std::map<ThreadKind, Nanos>& sums, const Thread& thread) {
+  if (thread.sampled || !thread.cpu || thread.kind == ThreadKind::kTarsier) return;
+  // So low that all kinds and the samples can still be added up.
+  constexpr int64_t kMaxSum = int64_t{1} << 59;
+  Nanos& sum = sums[thread.kind];
+  sum = Nanos(sum.count + std::min(thread.cpu->count, kMaxSum - sum.count));
 }
 
 ThreadKind thread_kind_of_name(std::string_view name) {

@@ -1,0 +1,73 @@
+#include "analysis/quality.h"
+
+#include <string_view>
+#include <vector>
+
+#include "analysis/index_table.h"
+
+namespace tarsier::analysis {
+namespace {
+
+// "[failed: unwalkable]" -> "unwalkable". The marker is the outermost frame; inside it there may be what was seen.
+std::string failure_cause(const Model& model, StackIndex stack) {
+  uint32_t node = stack.value;
+  while (node < model.stacks.size() && model.stacks[node].parent.value != 0 && model.stacks[node].parent.value < node) {
+    node = model.stacks[node].parent.value;
+  }
+  if (node == 0 || node >= model.stacks.size()) return "unknown";
+  std::string_view name = model.methods[model.stacks[node].method.value].name;
+  constexpr std::string_view kStart = "[failed: ";
+  if (name.starts_with(kStart)) name.remove_prefix(kStart.size());
+  if (name.ends_with(']')) name.remove_suffix(1);
+  return std::string(name);
+}
+
+// Failed stacks are not counted: their frames are no calls that were seen.
+uint64_t count_edges(const Model& model, const std::vector<bool>& stack_used) {
+  std::vector<bool> used = stack_used;
+  KeyMap seen;
+  uint32_t edges = 0;
+  for (size_t i = used.size(); i-- > 1;) {
+    if (!used[i]) continue;
+    const StackNode& node = model.stacks[i];
+    if (node.parent.value == 0 || node.parent.value >= i) continue;
+    used[node.parent.value] = true;
+    const StackNode& caller = model.stacks[node.parent.value];
+    if (caller.type == FrameType::kMarker || node.type == FrameType::kMarker) continue;
+    uint32_t& edge = seen[static_cast<uint64_t>(caller.method.value) << 32 | node.method.value];
+    if (edge == KeyMap::kNone) edge = edges++;
+  }
+  return edges;
+}
+
+}  // namespace
+
+Quality assess_quality(const Model& model, const Selection& selection) {
+  Quality quality;
+  std::map<StackIndex, uint64_t> failed;
+  std::vector<bool> stack_used(model.stacks.size(), false);
+  for (const Sample& sample : model.samples) {
+    if (!selection.has(sample)) continue;
+    quality.samples += 1;
+    quality.weight += sample.weight_ns;
+    if (sample.imprecise) {
+      quality.imprecise += 1;
+      quality.imprecise_weight += sample.weight_ns;
+    }
+    if (sample.failed) {
+      failed[sample.stack] += 1;
+      quality.failed_weight += sample.weight_ns;
+      continue;
+    }
+    (sample.truncated ? quality.incomplete : quality.complete) += 1;
+    if (sample.stack.value < stack_used.size()) stack_used[sample.stack.value] = true;
+  }
+  for (const auto& [stack, count] : failed) quality.failed[failure_cause(model, stack)] += count;
+  for (const Engine& engine : model.engines) {
+    if (engine.written > 0) quality.by_mechanism[engine.mechanism] += engine.written;
+  }
+  quality.edges = count_edges(model, stack_used);
+  return quality;
+}
+
+}  // namespace tarsier::analysis

@@ -1,0 +1,103 @@
+#include "analysis/selection.h"
+
+#include <algorithm>
+#include <regex>
+
+#include "analysis/index_table.h"
+#include "analysis/thread_kind.h"
+#include "base/parse.h"
+
+namespace tarsier::analysis {
+namespace {
+
+// std::regex recurses once per character it consumes.
+constexpr size_t kMaxMatchedName = 500;
+constexpr size_t kNamesInMessage = 10;
+
+Result<std::vector<bool>> match_threads(const Model& model, const std::string& expression) {
+  std::vector<bool> matches;
+  try {
+    const std::regex regex(expression, std::regex::ECMAScript | std::regex::optimize);
+    for (const Thread& thread : model.threads) {
+      const auto end = thread.name.begin() + static_cast<std::ptrdiff_t>(std::min(thread.name.size(), kMaxMatchedName));
+      matches.push_back(std::regex_search(thread.name.begin(), end, regex));
+    }
+  } catch (const std::regex_error& error) {
+    return Error{Errc::kUsage, "thread expression '" + expression + "': " + error.what()};
+  }
+  if (std::find(matches.begin(), matches.end(), true) != matches.end()) return matches;
+
+  std::string names;
+  for (size_t i = 0; i < std::min(model.threads.size(), kNamesInMessage); ++i) {
+    names += (i == 0 ? ": " : ", ") + model.threads[i].name;
+  }
+  if (model.threads.size() > kNamesInMessage) names += ", ...";
+  return Error{Errc::kUsage, "thread expression '" + expression + "' matches none of the " +
+                                 std::to_string(model.threads.size()) + " threads of the recording" + names};
+}
+
+int64_t capped_add(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+}  // namespace
+
+Result<Selection> Selection::make(const Model& model, const Filter& filter) {
+  Selection selection;
+  if (!filter.thread_regex.empty()) {
+    auto threads = match_threads(model, filter.thread_regex);
+    if (!threads.ok()) return std::move(threads).error();
+    selection.threads_ = *std::move(threads);
+  }
+  if (filter.from) selection.from_ns_ = capped_add(model.start_ns, filter.from->count);
+  if (filter.to) selection.to_ns_ = capped_add(model.start_ns, filter.to->count);
+  selection.whole_time_ = !filter.from && !filter.to;
+  if (selection.from_ns_ >= selection.to_ns_)
+    return Error{Errc::kUsage, "the start of the time range is not before its end"};
+  if (filter.from && *filter.from >= model.duration) {
+    return Error{Errc::kUsage, "the time range starts at " + format_duration(*filter.from) +
+                                   ", but the recording lasts only " + format_duration(model.duration)};
+  }
+  return selection;
+}
+
+std::map<ThreadKind, Nanos> unsampled_cpu(const Model& model, const Selection& selection) {
+  if (selection.everything()) return model.unsampled_cpu;
+  std::map<ThreadKind, Nanos> sums;
+  if (!selection.whole_time()) return sums;
+  for (uint32_t i = 0; i < model.threads.size(); ++i) {
+    if (selection.has(ThreadIndex(i))) add_unsampled_cpu(sums, model.threads[i]);
+  }
+  return sums;
+}
+
+WeightedStacks weigh_stacks(const Model& model, const Selection& selection, bool by_thread) {
+  WeightedStacks result;
+  KeyMap row_of;
+  double squares = 0;
+  for (const Sample& sample : model.samples) {
+    if (!selection.has(sample) || sample.stack.value >= model.stacks.size()) continue;
+    const uint32_t group = by_thread ? sample.thread.value : 0;
+    uint32_t& row = row_of[static_cast<uint64_t>(group) << 32 | sample.stack.value];
+    if (row == KeyMap::kNone) {
+      row = static_cast<uint32_t>(result.rows.size());
+      result.rows.push_back({.group = group, .stack = sample.stack});
+    }
+    result.rows[row].weight += sample.weight_ns;
+    result.rows[row].samples += 1;
+    result.weight += sample.weight_ns;
+    result.samples += 1;
+    squares += static_cast<double>(sample.weight_ns) * static_cast<double>(sample.weight_ns);
+  }
+  if (squares > 0) {
+    const auto sum = static_cast<double>(result.weight);
+    result.effective_samples = sum * sum / squares;
+  }
+  std::sort(result.rows.begin(), result.rows.end(), [](const StackWeight& a, const StackWeight& b) {
+    return a.group != b.group ? a.group < b.group : a.stack < b.stack;
+  });
+  return result;
+}
+
+}  // namespace tarsier::analysis

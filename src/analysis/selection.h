@@ -1,0 +1,61 @@
+// Which samples a view is about, and their weight by stack: the ground of every tree.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/model.h"
+#include "base/result.h"
+
+namespace tarsier::analysis {
+
+struct Filter {
+  std::string thread_regex;       // ECMAScript, found anywhere in the thread's name; empty: all threads
+  std::optional<Nanos> from, to;  // since the start of the recording; `to` itself is not in
+};
+
+class Selection {
+ public:
+  // Errc::kUsage if the expression is not one, matches no thread, or the times make no sense.
+  static Result<Selection> make(const Model& model, const Filter& filter);
+
+  [[nodiscard]] bool has(const Sample& sample) const {
+    return sample.time_ns >= from_ns_ && sample.time_ns < to_ns_ && has(sample.thread);
+  }
+  [[nodiscard]] bool has(ThreadIndex thread) const {
+    return threads_.empty() || (thread.value < threads_.size() && threads_[thread.value]);
+  }
+  [[nodiscard]] bool whole_time() const { return whole_time_; }
+  [[nodiscard]] bool everything() const { return whole_time_ && threads_.empty(); }
+
+ private:
+  std::vector<bool> threads_;  // empty: all
+  int64_t from_ns_ = INT64_MIN;
+  int64_t to_ns_ = INT64_MAX;
+  bool whole_time_ = true;
+};
+
+// CPU time of the selected threads that no engine samples. It is known for the recording as a whole only: nothing if
+// the selection is a part of the time.
+std::map<ThreadKind, Nanos> unsampled_cpu(const Model& model, const Selection& selection);
+
+struct StackWeight {
+  uint32_t group = 0;  // the thread's index if split by thread, else 0
+  StackIndex stack;
+  int64_t weight = 0;
+  uint64_t samples = 0;
+};
+
+struct WeightedStacks {
+  std::vector<StackWeight> rows;  // ordered by group and stack; each pair once
+  int64_t weight = 0;
+  uint64_t samples = 0;
+  // (sum of weights)^2 / sum of squares: so many samples of equal weight would tell as much (Kish).
+  double effective_samples = 0;
+};
+WeightedStacks weigh_stacks(const Model& model, const Selection& selection, bool by_thread = false);
+
+}  // namespace tarsier::analysis

@@ -1,0 +1,33 @@
+#include "analysis/thread_profile.h"
+
+#include <algorithm>
+
+namespace tarsier::analysis {
+
+std::vector<ThreadRow> thread_profile(const Model& model, const Selection& selection) {
+  std::vector<ThreadRow> rows(model.threads.size());
+  for (uint32_t i = 0; i < rows.size(); ++i) rows[i].thread = ThreadIndex(i);
+  for (const Sample& sample : model.samples) {
+    if (!selection.has(sample) || sample.thread.value >= rows.size()) continue;
+    rows[sample.thread.value].sampled += Nanos(sample.weight_ns);
+    rows[sample.thread.value].samples += 1;
+  }
+  for (ThreadRow& row : rows) {
+    const Thread& thread = model.threads[row.thread.value];
+    row.measured = thread.cpu.has_value() && selection.whole_time();
+    row.cpu = row.measured ? *thread.cpu : row.sampled;
+  }
+  std::erase_if(rows, [&](const ThreadRow& row) {
+    return !selection.has(row.thread) || (row.cpu.count == 0 && row.samples == 0);
+  });
+  std::sort(rows.begin(), rows.end(), [&](const ThreadRow& a, const ThreadRow& b) {
+    if (a.cpu != b.cpu) return a.cpu > b.cpu;
+    const Thread& first = model.threads[a.thread.value];
+    const Thread& second = model.threads[b.thread.value];
+    if (first.name != second.name) return first.name < second.name;
+    return first.os_id != second.os_id ? first.os_id < second.os_id : a.thread < b.thread;
+  });
+  return rows;
+}
+
+}  // namespace tarsier::analysis

@@ -1,0 +1,236 @@
+#include "analysis/verdict.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/engine_account.h"
+#include "analysis/flat.h"
+#include "analysis/quality.h"
+#include "analysis/thread_kind.h"
+#include "analysis/thread_profile.h"
+#include "analysis/wording.h"
+
+namespace tarsier::analysis {
+namespace {
+
+// What the sentences are made of.
+struct Facts {
+  const Model& model;
+  Cct cct;
+  Quality quality;
+  std::vector<HotMethod> hot;
+  std::vector<ThreadRow> threads;
+  Nanos unsampled;            // of threads that no engine samples
+  Nanos cpu;                  // of all, without our own thread
+  Nanos measured_of_sampled;  // CPU of sampled threads that the kernel accounts for ...
+  Nanos sampled_of_measured;  // ... and what their samples stand for
+};
+
+Facts gather(const Model& model) {
+  const Selection all;
+  Facts facts{.model = model,
+              .cct = build_cct(model, weigh_stacks(model, all), label_methods(model, false), false, {}),
+              .quality = assess_quality(model, all),
+              .hot = {},
+              .threads = thread_profile(model, all),
+              .unsampled = {},
+              .cpu = {},
+              .measured_of_sampled = {},
+              .sampled_of_measured = {}};
+  facts.hot = flat_profile(facts.cct);
+  for (const auto& [kind, cpu] : model.unsampled_cpu) facts.unsampled += cpu;
+  facts.cpu = facts.unsampled;
+  std::erase_if(facts.threads,
+                [&](const ThreadRow& row) { return model.threads[row.thread.value].kind == ThreadKind::kTarsier; });
+  for (const ThreadRow& row : facts.threads) {
+    if (!model.threads[row.thread.value].sampled) continue;
+    facts.cpu += row.cpu;
+    if (!row.measured) continue;
+    facts.measured_of_sampled += row.cpu;
+    facts.sampled_of_measured += row.sampled;
+  }
+  return facts;
+}
+
+double share(double part, double whole) {
+  return whole > 0 ? part / whole : 0;
+}
+double share(Nanos part, Nanos whole) {
+  return share(static_cast<double>(part.count), static_cast<double>(whole.count));
+}
+
+std::string how_long_and_how_much(const Facts& facts) {
+  const Model& model = facts.model;
+  std::string text = "Recorded " + words_of_time(model.duration);
+  if (!model.jvm.empty()) text += " of JVM " + model.jvm;
+  if (model.pid != 0) text += " (pid " + std::to_string(model.pid) + ")";
+  text += ": " + words_of_time(facts.cpu) + " of CPU time";
+  if (model.duration.count > 0) {
+    text += ", " + fixed(share(facts.cpu, model.duration), 2);
+    text += model.cpus > 0 ? " of " + std::to_string(model.cpus) + " CPUs" : " CPUs";
+  }
+  return text + ".";
+}
+
+std::string hottest_method(const Facts& facts) {
+  if (facts.quality.samples == 0) return "No CPU samples: no sampled thread was seen running.";
+  const auto hottest = std::find_if(facts.hot.begin(), facts.hot.end(), [&](const HotMethod& row) {
+    return !facts.cct.labels.names[row.label].starts_with("[failed");
+  });
+  if (hottest == facts.hot.end()) return "No sample has a stack: which methods are hot is not known.";
+  return "Hottest method: " + facts.cct.labels.names[hottest->label] + " with " +
+         words_of_share(share(Nanos(hottest->self), Nanos(facts.cct.sampled_weight))) +
+         " of the sampled CPU time (95 % sure: " + fixed(hottest->self_ci95.low * 100, 1) + " to " +
+         fixed(hottest->self_ci95.high * 100, 1) + " %).";
+}
+
+std::string hottest_thread(const Facts& facts) {
+  const auto hottest = std::find_if(facts.threads.begin(), facts.threads.end(), [&](const ThreadRow& row) {
+    return facts.model.threads[row.thread.value].sampled;
+  });
+  if (hottest == facts.threads.end()) return {};
+  return "Hottest thread: " + facts.model.threads[hottest->thread.value].name + " with " + words_of_time(hottest->cpu) +
+         " of CPU time (" + words_of_share(share(hottest->cpu, facts.cpu)) + ").";
+}
+
+std::string not_sampled(const Facts& facts) {
+  std::string parts;
+  for (const auto& [kind, cpu] : facts.model.unsampled_cpu) {
+    if (cpu.count == 0) continue;
+    parts += (parts.empty() ? ": " : ", ") + std::string(unsampled_root_name(kind)) + " " + words_of_time(cpu);
+  }
+  if (parts.empty()) return {};
+  return "Threads that are not sampled used " + words_of_time(facts.unsampled) + " (" +
+         words_of_share(share(facts.unsampled, facts.cpu)) + " of the CPU time)" + parts + ".";
+}
+
+std::string sentence_of_engine(const Engine& engine) {
+  std::string text = engine.name;
+  if (!engine.mechanism.empty()) text += " (" + engine.mechanism + ")";
+  if (engine.interval.count > 0) text += " every " + words_of_time(engine.interval);
+  text += ": " + words_of_count(engine.taken) + " samples taken, " + words_of_count(engine.written) + " written, ";
+  uint64_t dropped = 0;
+  std::string causes;
+  for (const auto& [cause, count] : engine.dropped) {
+    if (count == 0) continue;
+    dropped += count;
+    causes += (causes.empty() ? " (" : ", ") + cause + " " + words_of_count(count);
+  }
+  return text + words_of_count(dropped) + " dropped" + (causes.empty() ? "" : causes + ")");
+}
+
+uint64_t failed_samples(const Quality& quality) {
+  uint64_t failed = 0;
+  for (const auto& [cause, count] : quality.failed) failed += count;
+  return failed;
+}
+
+std::string samples_and_cost(const Facts& facts) {
+  std::string text;
+  for (const Engine& engine : facts.model.engines) text += (text.empty() ? "" : "; ") + sentence_of_engine(engine);
+  if (text.empty()) text = words_of_count(facts.quality.samples) + " samples";
+  if (facts.quality.samples > 0) {
+    text += "; " +
+            words_of_share(
+                share(static_cast<double>(failed_samples(facts.quality)), static_cast<double>(facts.quality.samples))) +
+            " without a stack";
+  }
+  const Nanos cost = facts.model.overhead_app + facts.model.overhead_background;
+  if (cost.count > 0) {
+    text += "; own cost " + words_of_time(facts.model.overhead_app) + " in the application's threads and " +
+            words_of_time(facts.model.overhead_background) + " in the background (" +
+            words_of_share(share(cost, facts.cpu)) + ")";
+  }
+  return "Sampling by " + text + ".";
+}
+
+std::string warn_few_samples(const Facts& facts) {
+  constexpr double kEnough = 400;  // shares of 50 % are then known to 5 points
+  const double n = facts.cct.effective_samples;
+  if (facts.quality.samples == 0 || n >= kEnough) return {};
+  const Interval half = wilson_95(0.5, n);
+  return "few samples (" + words_of_count(facts.quality.samples) + "): shares may be off by " +
+         fixed((half.high - 0.5) * 100, 0) + " points. Record longer or with a shorter interval.";
+}
+
+std::string warn_damaged(const Facts& facts) {
+  const auto& problems = facts.model.problems;
+  if (!facts.model.damaged && problems.empty()) return {};
+  std::string text = facts.model.damaged ? "the file is damaged, and what was intact is shown" : "the reader reports";
+  if (!problems.empty()) text += ": " + problems.front();
+  if (problems.size() > 1) text += " (and " + std::to_string(problems.size() - 1) + " more)";
+  return text + ".";
+}
+
+std::string warn_failed(const Facts& facts) {
+  const double part = share(Nanos(facts.quality.failed_weight), Nanos(facts.quality.weight));
+  if (part < 0.05) return {};
+  const auto worst = std::max_element(facts.quality.failed.begin(), facts.quality.failed.end(),
+                                      [](const auto& a, const auto& b) { return a.second < b.second; });
+  return words_of_share(part) + " of the CPU time has no stack, mostly because of: " + worst->first + ".";
+}
+
+std::string warn_imprecise(const Facts& facts) {
+  const double part = share(Nanos(facts.quality.imprecise_weight), Nanos(facts.quality.weight));
+  if (part < 0.1) return {};
+  return words_of_share(part) +
+         " of the CPU time was in code with coarse debug information: innermost lines and inlined methods may be off.";
+}
+
+std::string warn_incomplete(const Facts& facts) {
+  const double part = share(static_cast<double>(facts.quality.incomplete), static_cast<double>(facts.quality.samples));
+  if (part < 0.1) return {};
+  return words_of_share(part) + " of the stacks are cut: their outer frames are missing, see [deeper].";
+}
+
+std::string warn_dropped(const Facts& facts) {
+  for (const Engine& engine : facts.model.engines) {
+    const auto in_flight = engine.dropped.find(kInFlight);
+    if (in_flight != engine.dropped.end() && in_flight->second > 0) {
+      return "the recording was not ended properly: " + words_of_count(in_flight->second) +
+             " samples had been taken and were not in the file yet.";
+    }
+    const double part = share(static_cast<double>(engine.taken - std::min(engine.written, engine.taken)),
+                              static_cast<double>(engine.taken));
+    if (part > 0.01) return words_of_share(part) + " of the samples of " + engine.name + " were dropped.";
+  }
+  return {};
+}
+
+std::string warn_unaccounted(const Facts& facts) {
+  if (facts.measured_of_sampled < seconds(1) || facts.cct.effective_samples < 400) return {};
+  if (std::abs(share(facts.sampled_of_measured, facts.measured_of_sampled) - 1) < 0.1) return {};
+  return "the samples stand for " + words_of_time(facts.sampled_of_measured) + ", the kernel accounts for " +
+         words_of_time(facts.measured_of_sampled) + " in the same threads.";
+}
+
+std::string warn_no_period(const Facts& facts) {
+  for (const Engine& engine : facts.model.engines) {
+    if (engine.name.starts_with("jdk.") && engine.written > 0 && engine.interval.count == 0) {
+      return "the recording does not tell its sampling period: weights are numbers of samples, not times.";
+    }
+  }
+  return {};
+}
+
+using Sentence = std::string (*)(const Facts&);
+constexpr Sentence kSentences[] = {how_long_and_how_much, hottest_method, hottest_thread, not_sampled,
+                                   samples_and_cost};
+constexpr Sentence kWarnings[] = {warn_damaged,    warn_few_samples, warn_failed,      warn_imprecise,
+                                  warn_incomplete, warn_dropped,     warn_unaccounted, warn_no_period};
+
+}  // namespace
+
+std::vector<std::string> verdict(const Model& model) {
+  const Facts facts = gather(model);
+  std::vector<std::string> lines;
+  for (const Sentence sentence : kSentences) {
+    if (std::string text = sentence(facts); !text.empty()) lines.push_back(std::move(text));
+  }
+  for (const Sentence warning : kWarnings) {
+    if (const std::string text = warning(facts); !text.empty()) lines.push_back("Warning: " + text);
+  }
+  return lines;
+}
+
+}  // namespace tarsier::analysis
