@@ -15,7 +15,7 @@ std::string words_of_count(uint64_t count) {
   std::string text = std::to_string(count);
   for (size_t i = text.size(); i > 3;) {
     i -= 3;
-    text.insert(i, ",");
+    text.insert(i, 1, ',');
   }
   return text;
 }
