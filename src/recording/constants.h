@@ -23,10 +23,9 @@ enum class FrameType : uint8_t {
   kMarker,  // no code: [failed: ...], [deeper], [GC]
   kCount,
 };
-// The words of the design; "Interpreted", "JIT compiled", "Inlined", "Native" in the file where JFR has a word for it.
-std::string_view frame_type_name(FrameType type);      // "c2", for reports and pages
-std::string_view frame_type_jfr_name(FrameType type);  // "C2 compiled", as stored
-FrameType frame_type_of_jfr_name(std::string_view name);  // also JFR's and async-profiler's own names; kJava if unknown
+std::string_view frame_type_name(FrameType type);         // "c2", for reports and pages
+std::string_view frame_type_jfr_name(FrameType type);     // "JIT compiled", as stored
+FrameType frame_type_of_jfr_name(std::string_view name);  // kJava if unknown
 
 using MethodId = Id<struct MethodTag>;  // 0: none
 using StackId = Id<struct StackTag>;    // 0: none

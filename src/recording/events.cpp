@@ -94,6 +94,8 @@ constexpr std::array<EventType, static_cast<size_t>(Event::kCount)> kTypes = {{
 
 }  // namespace
 
-std::span<const EventType> event_types() { return kTypes; }
+std::span<const EventType> event_types() {
+  return kTypes;
+}
 
 }  // namespace tarsier::recording

@@ -16,12 +16,11 @@ enum class Kind : uint8_t {
   kInt,
   kLong,
   kString,
-  kNanos,       // long, shown as a time span
-  kBytes,       // long, shown as an amount of data
-  kEpochMillis, // long, shown as a date
-  kThread,      // constants from here on: an id that the writer gave out
+  kNanos,        // long, shown as a time span
+  kBytes,        // long, shown as an amount of data
+  kEpochMillis,  // long, shown as a date
+  kThread,       // constants from here on: an id that the writer gave out
   kStack,
-  kClass,
   kThreadState,
 };
 
@@ -57,6 +56,8 @@ struct EventType {
 
 // Indexed by Event.
 std::span<const EventType> event_types();
-inline const EventType& event_type(Event event) { return event_types()[static_cast<size_t>(event)]; }
+inline const EventType& event_type(Event event) {
+  return event_types()[static_cast<size_t>(event)];
+}
 
 }  // namespace tarsier::recording

@@ -1,0 +1,92 @@
+// A growing buffer of encoded bytes. Cleared and reused, so that it allocates only while it grows.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/varint.h"
+#include "recording/format.h"
+#include "recording/utf8.h"
+
+namespace tarsier::recording {
+
+// Enough for every size and offset of a chunk below 2 GB, and rewritable in place.
+constexpr size_t kPaddedVarint = 5;
+inline void put_varint_padded5(uint8_t* out, uint64_t value) noexcept {
+  for (size_t i = 0; i < kPaddedVarint - 1; ++i) out[i] = static_cast<uint8_t>(value >> (7 * i) | 0x80);
+  out[kPaddedVarint - 1] = static_cast<uint8_t>(value >> 28 & 0x7f);
+}
+
+inline void put_varint_padded9(uint8_t* out, uint64_t value) noexcept {
+  for (size_t i = 0; i < kMaxVarint - 1; ++i) out[i] = static_cast<uint8_t>(value >> (7 * i) | 0x80);
+  out[kMaxVarint - 1] = static_cast<uint8_t>(value >> 56);
+}
+
+class Encoder {
+ public:
+  [[nodiscard]] size_t size() const { return bytes_.size(); }
+  [[nodiscard]] size_t capacity() const { return bytes_.capacity(); }
+  [[nodiscard]] bool empty() const { return bytes_.empty(); }
+  [[nodiscard]] std::span<const uint8_t> bytes() const { return bytes_; }
+  uint8_t* at(size_t position) { return bytes_.data() + position; }
+  void clear() { bytes_.clear(); }
+  void reserve(size_t n) { bytes_.reserve(n); }
+  void truncate(size_t n) { bytes_.resize(n); }
+
+  void u8(uint8_t value) { bytes_.push_back(value); }
+  void boolean(bool value) { u8(value ? 1 : 0); }
+  void fill(size_t n, uint8_t value = 0) { bytes_.insert(bytes_.end(), n, value); }
+  void raw(std::span<const uint8_t> data) { bytes_.insert(bytes_.end(), data.begin(), data.end()); }
+  void varint(uint64_t value) {
+    uint8_t encoded[kMaxVarint];
+    raw({encoded, put_varint(encoded, value)});
+  }
+  // Negative ints take five bytes, as the JVM writes them, not nine.
+  void int32(int32_t value) { varint(static_cast<uint32_t>(value)); }
+  void int64(int64_t value) { varint(static_cast<uint64_t>(value)); }
+  void be(uint64_t value, size_t width) {
+    fill(width);
+    put_be(at(size() - width), value, width);
+  }
+
+  // data() == nullptr is Java's null. Invalid UTF-8 is mended on the way in, and what is absurdly long is cut.
+  void string(std::string_view text) {
+    if (text.data() == nullptr) return u8(static_cast<uint8_t>(StringEncoding::kNull));
+    if (text.empty()) return u8(static_cast<uint8_t>(StringEncoding::kEmpty));
+    if (text.size() > kLongestString) text = text.substr(0, kLongestString);
+    std::string mended;
+    if (!is_valid_utf8(text)) {
+      append_as_utf8(mended, text);
+      text = mended;
+    }
+    u8(static_cast<uint8_t>(StringEncoding::kUtf8));
+    varint(text.size());
+    raw({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+  }
+
+  // An event's size counts its own bytes and is known last. One byte is enough for nearly all; else the rest moves up.
+  size_t begin_event() {
+    u8(0);
+    return size() - 1;
+  }
+  void end_event(size_t begin) {
+    const size_t body = size() - begin - 1;
+    size_t width = 1;
+    while (body + width >= uint64_t{1} << (7 * width)) ++width;
+    if (width > 1) {
+      fill(width - 1);
+      std::memmove(at(begin + width), at(begin + 1), body);
+    }
+    put_varint(at(begin), body + width);
+  }
+
+ private:
+  static constexpr size_t kLongestString = 1 << 20;
+  std::vector<uint8_t> bytes_;
+};
+
+}  // namespace tarsier::recording

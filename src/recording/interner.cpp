@@ -1,0 +1,39 @@
+#include "recording/interner.h"
+
+#include <cstring>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace tarsier::recording {
+
+uint32_t Interner::intern(std::span<const uint8_t> bytes) {
+  if ((entries_.size() + 1) * 2 > slots_.size()) rehash(slots_.empty() ? 64 : slots_.size() * 2);
+  const auto hash = static_cast<uint32_t>(XXH3_64bits(bytes.data(), bytes.size()));
+  const size_t mask = slots_.size() - 1;
+  size_t slot = hash & mask;
+  for (; slots_[slot] != 0; slot = (slot + 1) & mask) {
+    const Entry& entry = entries_[slots_[slot] - 1];
+    if (entry.hash == hash && entry.length == bytes.size() &&
+        (bytes.empty() || std::memcmp(arena_.data() + entry.offset, bytes.data(), bytes.size()) == 0)) {
+      return slots_[slot] - 1;
+    }
+  }
+  const auto index = static_cast<uint32_t>(entries_.size());
+  entries_.push_back({arena_.size(), static_cast<uint32_t>(bytes.size()), hash});
+  arena_.insert(arena_.end(), bytes.begin(), bytes.end());
+  slots_[slot] = index + 1;
+  return index;
+}
+
+void Interner::rehash(size_t slots) {
+  slots_.assign(slots, 0);
+  const size_t mask = slots - 1;
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    size_t slot = entries_[i].hash & mask;
+    while (slots_[slot] != 0) slot = (slot + 1) & mask;
+    slots_[slot] = static_cast<uint32_t>(i + 1);
+  }
+}
+
+}  // namespace tarsier::recording
