@@ -25,3 +25,11 @@ def known_answer(jdk, classes):
     """KnownAnswer, warm and running, with the collector that leaves counted loops without polls."""
     with harness.Program(jdk, classes, "KnownAnswer", options=["-XX:+UseSerialGC"]) as program:
         yield program.ready()
+
+
+@pytest.fixture(params=["perf", "cputimer"])
+def clock(request):
+    """Each clock of the CPU engine that may be used here."""
+    if request.param == "perf" and not harness.perf_allowed():
+        pytest.skip("perf events are not permitted here (perf_event_paranoid, seccomp)")
+    return request.param

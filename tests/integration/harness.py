@@ -1,5 +1,6 @@
 """Starts real JVMs, records them with ./tarsier, and reads what came out: by our own report, by the JDK's jfr tool, and
 by looking at the process in /proc. Every wait has a deadline and says what it waited for."""
+import ctypes
 import datetime
 import functools
 import json
@@ -313,17 +314,14 @@ def timers_of(pid):
     return pathlib.Path(f"/proc/{pid}/timers").read_text().splitlines()
 
 
-def perf_allowed(pid):
-    """True if a software perf event may be opened on another process here: asked of the kernel, as the agent does."""
-    import ctypes  # only this test of the kernel needs it
-    numbers = {"aarch64": 241, "x86_64": 298}
+@functools.cache
+def perf_allowed():
+    """May software perf events be opened here? Asked of the kernel, as the agent does."""
     attributes = bytearray(128)  # type SOFTWARE (1), size 128, config CPU_CLOCK (0), disabled | exclude_kernel
-    attributes[0] = 1
-    attributes[4] = 128
-    attributes[40] = 1 | 1 << 5
-    buffer = (ctypes.c_char * 128).from_buffer(attributes)
-    libc = ctypes.CDLL(None, use_errno=True)
-    descriptor = libc.syscall(numbers[os.uname().machine], buffer, pid, -1, -1, 0)
+    attributes[0], attributes[4], attributes[40] = 1, 128, 1 | 1 << 5
+    number = {"aarch64": 241, "x86_64": 298}[os.uname().machine]
+    buffer = (ctypes.c_char * len(attributes)).from_buffer(attributes)
+    descriptor = ctypes.CDLL(None).syscall(number, buffer, 0, -1, -1, 0)
     if descriptor >= 0:
         os.close(descriptor)
     return descriptor >= 0

@@ -62,7 +62,6 @@ def check_sleeper(samples):
     assert not [sample for sample in samples if sample.thread == "sleeper"]
 
 
-@pytest.mark.parametrize("clock", ["perf", "cputimer"])
 def test_shares_when_started_with_the_agent(jdk, classes, tmp_path, clock):
     file = tmp_path / "out.jfr"
     agent = f"-agentpath:{LIBRARY}=cpu,clock={clock},file={file}"

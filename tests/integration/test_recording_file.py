@@ -95,11 +95,11 @@ def test_our_report_of_a_jfr_recording_agrees_with_jfr_print(jdk, classes, tmp_p
 
 def test_the_agent_writes_the_file_named_in_its_options(jdk, classes, tmp_path):
     file = tmp_path / "out.jfr"
-    with Program(jdk, classes, "KnownAnswer", 2, options=[f"-agentpath:{LIBRARY}=cpu,interval=2ms,file={file}"]) as program:
+    with Program(jdk, classes, "KnownAnswer", 2, options=[f"-agentpath:{LIBRARY}=cpu,interval=20ms,file={file}"]) as program:
         assert program.wait() == 0
     document = report(file)
-    assert engine(document)["interval_ns"] in (2_000_000, 4_000_000)  # the clock without perf is no finer than a tick
-    assert engine(document)["samples"]["written"] > 100
+    assert engine(document)["interval_ns"] == 20_000_000
+    assert engine(document)["samples"]["written"] > 50
     for reader in jdks():
         jfr(reader, "summary", file)
 
