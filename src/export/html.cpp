@@ -1,0 +1,58 @@
+#include "export/html.h"
+
+#include <cstdint>
+#include <string_view>
+
+#include "export/flame_data.h"
+#include "export/flame_head.h"
+#include "export/flame_tree.h"
+#include "export/page_template.h"
+
+namespace tarsier::exporting {
+namespace {
+
+// Where ui/src/page.html wants the data.
+constexpr std::string_view kMarker = "<!--tarsier:data-->";
+
+void write_base64(std::string_view bytes, std::ostream& out) {
+  static constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (size_t i = 0; i < bytes.size(); i += 3) {
+    const size_t left = bytes.size() - i;
+    const auto byte = [&](size_t k) -> uint32_t { return k < left ? static_cast<uint8_t>(bytes[i + k]) : 0; };
+    const uint32_t group = byte(0) << 16 | byte(1) << 8 | byte(2);
+    text += kDigits[group >> 18];
+    text += kDigits[group >> 12 & 63];
+    text += left > 1 ? kDigits[group >> 6 & 63] : '=';
+    text += left > 2 ? kDigits[group & 63] : '=';
+  }
+  out << text;
+}
+
+// A script of a type that browsers do not run: plain data.
+void write_block(std::string_view id, std::string_view bytes, std::ostream& out) {
+  out << "<script type=\"application/octet-stream\" id=\"" << id << "\">";
+  write_base64(bytes, out);
+  out << "</script>\n";
+}
+
+}  // namespace
+
+Status export_html(const analysis::Model& model, const std::string& title, std::ostream& out) {
+  Result<FlameTree> tree = build_flame_tree(model);
+  if (!tree) return std::move(tree).error().in("html");
+  const std::string_view page = page_template();
+  const size_t marker = page.find(kMarker);
+  if (marker == std::string_view::npos) return Error{Errc::kFailed, "html: the embedded page has no place for data"};
+
+  out << page.substr(0, marker);
+  write_block("tarsier-head", encode_flame_head(model, title), out);
+  write_block("tarsier-flame", encode_flame_tree(*tree), out);
+  out << page.substr(marker + kMarker.size());
+  out.flush();
+  if (!out) return Error{Errc::kFailed, "html: writing failed; is the disk full?"};
+  return {};
+}
+
+}  // namespace tarsier::exporting

@@ -1,0 +1,70 @@
+// What is said about one node, in words: the same for the tooltip, the selection line and screen readers.
+import type {Profile} from '../data/profile';
+import {FRAME_TYPES, nameOfKey, NO_FRAME} from '../model/frame_types';
+import {count, duration, share} from '../model/format';
+import {makeupOf, type CallTree} from '../model/merge';
+import type {Tree} from '../model/tree';
+
+export interface View {
+  readonly profile: Profile;
+  readonly calls: CallTree; // from the outside in
+  readonly tree: Tree; // what is drawn: the calls, or their reverse
+  readonly hasTimes: boolean; // false: weights are numbers of samples
+}
+
+export interface Facts {
+  readonly name: string;
+  readonly what: string; // type and lines
+  readonly numbers: string;
+}
+
+export const weightText = (view: View, weight: number): string =>
+  view.hasTimes ? duration(weight) : `${count(weight)} samples`;
+
+const MOST_LINES = 4;
+
+function kindText(view: View, node: number): string {
+  if (node === 0) return 'everything in this view';
+  const type = view.tree.type[node]!;
+  if (type === NO_FRAME) {
+    return nameOfKey(view.tree.key[node]!) === view.profile.restName ? 'too small to be drawn one by one' : 'thread';
+  }
+  if (view.tree !== view.calls) return FRAME_TYPES[type]!.name;
+  const {lines, types} = makeupOf(view.profile, view.calls, node);
+  const total = view.tree.total[node]!;
+  const withShare = (text: string, weight: number, alone: boolean): string =>
+    alone ? text : `${text} ${share(weight, total)}`;
+  const typeText = types.map((t) => withShare(FRAME_TYPES[t.type]!.name, t.weight, types.length === 1)).join(', ');
+  if (lines.length === 0) return typeText;
+  const lineTexts = lines.slice(0, MOST_LINES).map((l) => withShare(`${l.line}`, l.weight, lines.length === 1));
+  const more = lines.length > MOST_LINES ? `, ${lines.length - MOST_LINES} more` : '';
+  return `${typeText} \u00b7 ${lines.length === 1 ? 'line' : 'lines'} ${lineTexts.join(', ')}${more}`;
+}
+
+export function factsOf(view: View, node: number): Facts {
+  const {tree, calls, profile} = view;
+  const whole = calls.total[0]!;
+  const parts = [`total ${weightText(view, tree.total[node]!)}, ${share(tree.total[node]!, whole)}`];
+  if (tree === calls && node > 0) parts.push(`self ${weightText(view, tree.self[node]!)}, ${share(tree.self[node]!, whole)}`);
+  if (view.hasTimes) parts.push(`${count(tree.samples[node]!)} samples`);
+  if (tree.imprecise[node]! > 0) parts.push(`${share(tree.imprecise[node]!, tree.samples[node]!)} of them imprecise`);
+  return {name: profile.names[nameOfKey(tree.key[node]!)]!, what: kindText(view, node), numbers: parts.join(' \u00b7 ')};
+}
+
+// For a rectangle that stands for a node and its smaller siblings.
+export function factsOfRest(view: View, first: number): Facts {
+  const {tree} = view;
+  const parent = tree.parent[first]!;
+  let frames = 0;
+  let weight = 0;
+  for (let i = first; i < tree.end[parent]!; i = tree.end[i]!) {
+    frames++;
+    weight += tree.total[i]!;
+  }
+  const parentName = view.profile.names[nameOfKey(tree.key[parent]!)]!;
+  return {
+    name: `${count(frames)} smaller ${frames === 1 ? 'frame' : 'frames'}`,
+    what: `too narrow to be drawn one by one; zoom into ${parentName.slice(0, 80)}`,
+    numbers: `together ${weightText(view, weight)}, ${share(weight, view.calls.total[0]!)}`,
+  };
+}

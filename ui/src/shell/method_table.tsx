@@ -1,0 +1,71 @@
+// The hottest methods as a real table: for those who read rather than look, and for screen readers.
+import {useMemo, useState} from 'preact/hooks';
+import {clipped} from '../data/visible_text';
+import type {View} from '../flame/facts';
+import type {Palette} from '../flame/palette';
+import {FRAME_TYPES} from '../model/frame_types';
+import {count, share} from '../model/format';
+import {hottestMethods} from '../model/methods';
+import {Swatch} from './swatch';
+
+const MOST = 100;
+
+interface Props {
+  readonly view: View;
+  readonly palette: Palette;
+  readonly query: string;
+  readonly onFind: (name: string) => void;
+}
+
+export function MethodTable({view, palette, query, onFind}: Props) {
+  const [by, setBy] = useState<'self' | 'total'>('self');
+  const {profile, calls} = view;
+  const table = useMemo(() => hottestMethods(calls, profile.names.length, by, MOST), [calls, by]);
+  const whole = calls.total[0]!;
+  const heading = (key: 'self' | 'total') => (
+    <th scope="col" class="number" aria-sort={by === key ? 'descending' : 'none'}>
+      <button type="button" onClick={() => setBy(key)}>{key}{by === key ? ' \u25be' : ''}</button>
+    </th>
+  );
+  return (
+    <section class="methods" aria-labelledby="methods-title">
+      <h2 id="methods-title">Hottest methods</h2>
+      <div class="table-scroll" tabIndex={0} role="region" aria-labelledby="methods-title">
+        <table>
+          <thead>
+            <tr>{heading('self')}{heading('total')}<th scope="col">method</th></tr>
+          </thead>
+          <tbody>
+            {table.rows.map((row) => {
+              const name = profile.names[row.name]!;
+              const type = FRAME_TYPES[row.type]!;
+              return (
+                <tr key={row.name} class={query === `"${name}"` ? 'found' : ''}>
+                  <td class="number">{share(row.self, whole)}</td>
+                  <td class="number">{share(row.total, whole)}</td>
+                  <td>
+                    <button type="button" class="method" onClick={() => onFind(name)}
+                      title={`${clipped(name, 600)}\n${type.name}, ${count(row.samples)} samples`}>
+                      <Swatch paint={palette.types[type.name]!} />
+                      <span class="hidden">{type.name} </span>
+                      <MethodName name={name} />
+                    </button>
+                  </td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+        {table.count > table.rows.length && <p class="muted">{count(table.count - table.rows.length)} more methods</p>}
+      </div>
+    </section>
+  );
+}
+
+// The package is the least of it.
+function MethodName({name}: {name: string}) {
+  const short = clipped(name, 160);
+  const method = short.lastIndexOf('.');
+  const start = method > 0 ? short.lastIndexOf('.', method - 1) + 1 : 0;
+  return <bdi dir="ltr"><span class="muted">{short.slice(0, start)}</span>{short.slice(start)}</bdi>;
+}
