@@ -1,0 +1,110 @@
+#include "export/report.h"
+
+#include <algorithm>
+
+#include "analysis/verdict.h"
+#include "export/escape.h"
+#include "export/report_view.h"
+
+namespace tarsier::exporting {
+namespace {
+
+constexpr View kViews[] = {
+    // name, text, JSON, in the text by default, in the JSON by default
+    {"hot", hot_text, hot_json, true, true},
+    {"tree", tree_text, tree_json, true, true},
+    {"callers", callers_text, callers_json, false, false},
+    {"threads", threads_text, threads_json, false, true},
+    {"quality", quality_text, quality_json, false, true},
+};
+
+// In the order asked for, each once.
+Result<std::vector<const View*>> choose_views(const std::vector<std::string>& names, bool View::*by_default) {
+  std::vector<const View*> chosen;
+  for (const View& view : kViews) {
+    if (names.empty() && view.*by_default) chosen.push_back(&view);
+  }
+  for (const std::string& name : names) {
+    const auto* view =
+        std::find_if(std::begin(kViews), std::end(kViews), [&](const View& v) { return v.name == name; });
+    if (view == std::end(kViews)) {
+      std::string known;
+      for (const std::string& each : known_views()) known += (known.empty() ? "" : ", ") + each;
+      return Error{Errc::kUsage, "no view is called '" + visible(name) + "'; there are: " + known};
+    }
+    if (std::find(chosen.begin(), chosen.end(), view) == chosen.end()) chosen.push_back(view);
+  }
+  return chosen;
+}
+
+Result<ReportContext> prepare(const analysis::Model& model, const ReportOptions& options) {
+  if (!(options.min_share >= 0 && options.min_share <= 1)) {
+    return Error{Errc::kUsage, "the minimal share must be between 0 and 1 (0.01 is 1 %)"};
+  }
+  if (options.top < 1) return Error{Errc::kUsage, "the number of rows must be at least 1"};
+  auto selection =
+      analysis::Selection::make(model, {.thread_regex = options.thread_regex, .from = options.from, .to = options.to});
+  if (!selection.ok()) return Error{selection.error().code, visible(selection.error().what)};
+  ReportContext context{.model = model, .options = options, .selection = *std::move(selection), .weights = {}};
+  context.weights = analysis::weigh_stacks(model, context.selection);
+  return context;
+}
+
+// Words up to the width; what follows the first line is indented.
+void append_wrapped(std::string& out, std::string_view text) {
+  size_t column = 0;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    const size_t width = display_width(word);
+    if (column > 0 && column + 1 + width > kColumns) {
+      out += "\n  ";
+      column = 2;
+    } else if (column > 0) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += width;
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+  }
+  out += '\n';
+}
+
+}  // namespace
+
+std::vector<std::string> known_views() {
+  std::vector<std::string> names;
+  for (const View& view : kViews) names.emplace_back(view.name);
+  return names;
+}
+
+std::vector<std::string> verdict_lines(const analysis::Model& model) {
+  std::vector<std::string> lines = analysis::verdict(model);
+  for (std::string& line : lines) line = visible(line);
+  return lines;
+}
+
+Result<std::string> report_text(const analysis::Model& model, const ReportOptions& options) {
+  const auto views = choose_views(options.views, &View::in_text_by_default);
+  if (!views.ok()) return views.error();
+  const auto context = prepare(model, options);
+  if (!context.ok()) return context.error();
+
+  std::string out;
+  for (const std::string& line : verdict_lines(model)) append_wrapped(out, line);
+  for (const View* view : *views) out += "\n" + view->text(*context);
+  return out;
+}
+
+Result<std::string> report_json(const analysis::Model& model, const ReportOptions& options) {
+  const auto views = choose_views(options.views, &View::in_json_by_default);
+  if (!views.ok()) return views.error();
+  const auto context = prepare(model, options);
+  if (!context.ok()) return context.error();
+
+  std::string out = "{\"recording\":" + recording_json(model) + ",\n\"verdict\":" + verdict_json(model);
+  for (const View* view : *views) out += ",\n" + json_text(view->name) + ":" + view->json(*context);
+  return out + "}\n";
+}
+
+}  // namespace tarsier::exporting

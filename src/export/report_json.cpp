@@ -1,0 +1,146 @@
+// The views that are tables, as JSON, and what describes the recording. Trees: see report_tree.cpp.
+#include <array>
+#include <cstdio>
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "analysis/flat.h"
+#include "analysis/quality.h"
+#include "analysis/thread_profile.h"
+#include "analysis/verdict.h"
+#include "export/report_view.h"
+
+namespace tarsier::exporting {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+std::string dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+double share(int64_t part, int64_t whole) {
+  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
+// 2024-03-01T12:00:00.250Z
+std::string iso_time(int64_t ns) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  const time_t whole = static_cast<time_t>(ns / kSecond - (ns % kSecond < 0 ? 1 : 0));
+  const int64_t milli = (ns % kSecond + kSecond) % kSecond / 1'000'000;
+  tm utc{};
+  ::gmtime_r(&whole, &utc);
+  std::array<char, 64> buffer{};
+  const size_t length = std::strftime(buffer.data(), buffer.size(), "%Y-%m-%dT%H:%M:%S", &utc);
+  std::string text(buffer.data(), length);
+  std::snprintf(buffer.data(), buffer.size(), ".%03dZ", static_cast<int>(milli));
+  return text + buffer.data();
+}
+
+// JSON objects have unique keys: names that differ only in bytes that are not UTF-8 would clash, and are added up.
+template <class Map>
+Json object_of(const Map& map) {
+  Json object = Json::object();
+  for (const auto& [key, value] : map) {
+    const std::string name = Json::parse(json_text(key)).template get<std::string>();
+    object[name] = object.contains(name) ? object[name].template get<typename Map::mapped_type>() + value : value;
+  }
+  return object;
+}
+
+}  // namespace
+
+std::string json_text(std::string_view text) {
+  return dump(Json(text));
+}
+
+std::string recording_json(const analysis::Model& model) {
+  const bool ours = model.producer != "jfr";
+  Json engines = Json::array();
+  for (const analysis::Engine& engine : model.engines) {
+    engines.push_back(
+        {{"name", engine.name},
+         {"mechanism", engine.mechanism},
+         {"why", engine.why},
+         {"interval_ns", engine.interval.count},
+         {"samples", {{"taken", engine.taken}, {"written", engine.written}, {"dropped", object_of(engine.dropped)}}},
+         {"counters", object_of(engine.counters)}});
+  }
+  const Json json = {
+      {"file", model.file},
+      {"producer", model.producer},
+      {"jvm", model.jvm},
+      {"pid", model.pid},
+      {"cpus", model.cpus},
+      {"attached", model.attached},
+      {"start", iso_time(model.start_ns)},
+      {"duration_s", in_seconds(model.duration)},
+      {"engines", engines},
+      {"overhead",
+       {{"app_threads_ns", ours ? Json(model.overhead_app.count) : Json()},
+        {"background_ns", ours ? Json(model.overhead_background.count) : Json()}}},
+      {"damaged", model.damaged},
+      {"problems", model.problems},
+  };
+  return dump(json);
+}
+
+std::string verdict_json(const analysis::Model& model) {
+  return dump(Json(analysis::verdict(model)));
+}
+
+std::string hot_json(const ReportContext& context) {
+  const analysis::Cct cct = context.sampled_tree();
+  Json rows = Json::array();
+  for (const analysis::HotMethod& row : analysis::flat_profile(cct)) {
+    if (rows.size() == static_cast<size_t>(context.options.top)) break;
+    rows.push_back({{"method", cct.labels.names[row.label]},
+                    {"self", share(row.self, cct.sampled_weight)},
+                    {"total", share(row.total, cct.sampled_weight)},
+                    {"self_ci95", Json::array({row.self_ci95.low, row.self_ci95.high})},
+                    {"samples", row.samples}});
+  }
+  return dump(rows);
+}
+
+std::string threads_json(const ReportContext& context) {
+  Json rows = Json::array();
+  for (const analysis::ThreadRow& row : analysis::thread_profile(context.model, context.selection)) {
+    const analysis::Thread& thread = context.model.threads[row.thread.value];
+    rows.push_back({{"tid", thread.os_id},
+                    {"java_tid", thread.java_id},
+                    {"name", thread.name},
+                    {"kind", analysis::thread_kind_name(thread.kind)},
+                    {"virtual", thread.is_virtual},
+                    {"cpu_ns", row.cpu.count},
+                    {"cpu_by", row.measured ? "kernel" : "samples"},
+                    {"samples", row.samples},
+                    {"sampled_ns", row.sampled.count},
+                    // null: no engine measured it
+                    {"steal_ns", nullptr},
+                    {"blocked_ns", nullptr},
+                    {"waiting_ns", nullptr},
+                    {"counters", Json::object()}});
+  }
+  return dump(rows);
+}
+
+std::string quality_json(const ReportContext& context) {
+  const analysis::Quality quality = analysis::assess_quality(context.model, context.selection);
+  const Json json = {
+      {"samples", quality.samples},
+      {"complete", quality.complete},
+      {"incomplete", quality.incomplete},
+      {"failed", object_of(quality.failed)},
+      {"imprecise", quality.imprecise},
+      {"by_mechanism", object_of(quality.by_mechanism)},
+      {"edges", quality.edges},
+      // Calls are not compared with the bytecode yet.
+      {"edges_checked", 0},
+      {"bad_edges", 0},
+  };
+  return dump(json);
+}
+
+}  // namespace tarsier::exporting

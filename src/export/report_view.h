@@ -1,0 +1,54 @@
+// A view of the report: a name and what it looks like as text and as JSON. Adding one: two functions and a line in the
+// table in report.cpp, its part of docs/report.schema.json.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "analysis/cct.h"
+#include "analysis/model.h"
+#include "analysis/selection.h"
+#include "export/report.h"
+
+namespace tarsier::exporting {
+
+// What every view works on.
+struct ReportContext {
+  const analysis::Model& model;
+  const ReportOptions& options;
+  analysis::Selection selection;
+  analysis::WeightedStacks weights;  // of the selection, not split by thread
+
+  [[nodiscard]] analysis::Labels labels() const { return analysis::label_methods(model, options.signatures); }
+  // Without what was not sampled, not split: the ground of the flat profile.
+  [[nodiscard]] analysis::Cct sampled_tree() const { return analysis::build_cct(model, weights, labels(), false, {}); }
+};
+
+constexpr size_t kColumns = 100;
+
+using Render = std::string (*)(const ReportContext&);
+struct View {
+  std::string_view name;
+  Render text;  // starts with its heading, ends with a newline
+  Render json;  // one value
+  bool in_text_by_default;
+  bool in_json_by_default;
+};
+
+std::string hot_text(const ReportContext& context);
+std::string hot_json(const ReportContext& context);
+std::string tree_text(const ReportContext& context);
+std::string tree_json(const ReportContext& context);
+std::string callers_text(const ReportContext& context);
+std::string callers_json(const ReportContext& context);
+std::string threads_text(const ReportContext& context);
+std::string threads_json(const ReportContext& context);
+std::string quality_text(const ReportContext& context);
+std::string quality_json(const ReportContext& context);
+
+// The "recording" and "verdict" of the JSON.
+std::string recording_json(const analysis::Model& model);
+std::string verdict_json(const analysis::Model& model);
+std::string json_text(std::string_view text);  // quoted; bytes that are not UTF-8 become U+FFFD
+
+}  // namespace tarsier::exporting
