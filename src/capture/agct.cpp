@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "base/sigsafe/gate.h"
+#include "capture/registers.h"
 
 namespace tarsier::capture {
 namespace {
@@ -22,17 +23,6 @@ uint64_t now_ns() noexcept {
   timespec t;
   ::clock_gettime(CLOCK_MONOTONIC, &t);  // vDSO
   return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec);
-}
-
-uint64_t interrupted_pc(void* ucontext) noexcept {
-  const auto& context = static_cast<ucontext_t*>(ucontext)->uc_mcontext;
-#if defined(__aarch64__)
-  return context.pc;
-#elif defined(__x86_64__)
-  return static_cast<uint64_t>(context.gregs[REG_RIP]);
-#else
-#error "tarsier runs on aarch64 and x86_64"
-#endif
 }
 
 // A buffer that a handler borrows while AsyncGetCallTrace fills it: too large for the 8 KB of stack that we allow
@@ -120,7 +110,8 @@ void AgctCapture::take(AgctThread& thread, const siginfo_t& info, void* ucontext
   const uint32_t kernel_count = clock_.kernel_frames(thread.clock, scratch->kernel);
   AgctTrace trace{thread.env, 0, scratch->frames};
   agct_(&trace, max_depth_, ucontext);
-  const auto frame_count = trace.frame_count > 0 ? static_cast<uint32_t>(trace.frame_count) : 0;
+  const int32_t result = trace.frame_count;
+  const uint32_t frame_count = result > 0 ? static_cast<uint32_t>(result) : walk_from_caller(trace, ucontext);
 
   const size_t kernel_bytes = kernel_count * sizeof(uint64_t);
   const size_t frame_bytes = frame_count * sizeof(AgctFrame);
@@ -128,12 +119,12 @@ void AgctCapture::take(AgctThread& thread, const siginfo_t& info, void* ucontext
     AgctRecord record{};
     record.time_ns = now;
     record.weight_ns = weight;
-    record.pc = interrupted_pc(ucontext);
+    record.pc = Registers::of(*static_cast<ucontext_t*>(ucontext)).pc;
     record.thread = thread.serial;
-    record.result = trace.frame_count;
+    record.result = result;
     record.frame_count = frame_count;
     record.kernel_count = static_cast<uint16_t>(kernel_count);
-    record.truncated = trace.frame_count >= max_depth_;
+    record.truncated = frame_count >= static_cast<uint32_t>(max_depth_);
     std::memcpy(out, &record, sizeof(record));
     std::memcpy(out + sizeof(record), scratch->kernel, kernel_bytes);
     std::memcpy(out + sizeof(record) + kernel_bytes, scratch->frames, frame_bytes);
@@ -142,6 +133,24 @@ void AgctCapture::take(AgctThread& thread, const siginfo_t& info, void* ucontext
     drop(AgctDrop::kRingFull);
   }
   scratch->busy.store(0, std::memory_order_release);
+}
+
+uint32_t AgctCapture::walk_from_caller(AgctTrace& trace, void* ucontext) noexcept {
+  // AsyncGetCallTrace can't start in a stub (Math.sin, arraycopy) or in the first and last instructions of a method.
+  constexpr int32_t kUnknownJava = -5, kNotWalkableJava = -6;
+  if (trace.frame_count != kUnknownJava && trace.frame_count != kNotWalkableJava) return 0;
+  auto& context = *static_cast<ucontext_t*>(ucontext);
+  const Registers own = Registers::of(context);
+  Registers caller = Registers::caller_without_frame(context);
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    if (attempt == 1 && !Registers::caller_by_frame(context, caller)) break;
+    caller.store(context);
+    trace.frame_count = 0;
+    agct_(&trace, max_depth_, ucontext);
+    own.store(context);
+    if (trace.frame_count > 0) return static_cast<uint32_t>(trace.frame_count);
+  }
+  return 0;
 }
 
 }  // namespace tarsier::capture

@@ -34,8 +34,8 @@ struct AgctRecord {
   uint64_t weight_ns;
   uint64_t pc;  // where the thread was interrupted, in user space
   uint32_t thread;
-  int32_t result;  // AGCT's answer: a number of frames, or a negative cause
-  uint32_t frame_count;
+  int32_t result;        // AGCT's answer: a number of frames, or a negative cause
+  uint32_t frame_count;  // > 0 although it failed: the frames of the caller
   uint16_t kernel_count;
   bool truncated;
 
@@ -92,6 +92,8 @@ class AgctCapture {
   void sample(pid_t tid, const siginfo_t& info, void* ucontext) noexcept;
   void take(AgctThread& thread, const siginfo_t& info, void* ucontext, uint64_t now) noexcept;
   uint8_t* claim_scratch(uint32_t key) noexcept;
+  // Walks from the caller of the interrupted code; the number of frames, 0 if that fails too.
+  uint32_t walk_from_caller(AgctTrace& trace, void* ucontext) noexcept;
   void drop(AgctDrop cause) noexcept {
     counters_.dropped[static_cast<size_t>(cause)].fetch_add(1, std::memory_order_relaxed);
   }

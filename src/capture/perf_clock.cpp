@@ -27,30 +27,40 @@ uint64_t at_least_finest(uint64_t period) noexcept {
   return period < PerfClock::kFinest ? PerfClock::kFinest : period;
 }
 
-}  // namespace
-
-int PerfClock::start(pid_t tid, ThreadClock& thread) noexcept {
-  thread.random = (static_cast<uint64_t>(tid) << 32) ^ static_cast<uint64_t>(::time(nullptr)) ^ 0x9E3779B97F4A7C15ULL;
-  thread.period_ns = at_least_finest(draw_phase(options_.interval_ns, thread.random));
-
+int open_event(pid_t tid, bool kernel, uint64_t period) noexcept {
   perf_event_attr attr;
   std::memset(&attr, 0, sizeof(attr));
   attr.size = sizeof(attr);
   attr.type = PERF_TYPE_SOFTWARE;
   attr.config = PERF_COUNT_SW_CPU_CLOCK;
-  attr.sample_period = thread.period_ns;
+  attr.sample_period = period;
   attr.disabled = 1;
   attr.exclude_hv = 1;
-  attr.exclude_kernel = options_.kernel ? 0 : 1;
+  attr.exclude_kernel = kernel ? 0 : 1;
   attr.wakeup_events = 1;
-  if (options_.kernel) {
+  if (kernel) {
     attr.sample_type = PERF_SAMPLE_CALLCHAIN;
     attr.exclude_callchain_user = 1;
     attr.sample_max_stack = kMaxKernelFrames;
   }
-  const long fd = ::syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  return static_cast<int>(::syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC));
+}
+
+}  // namespace
+
+int PerfClock::probe(bool kernel) noexcept {
+  const int fd = open_event(0, kernel, 1'000'000'000);
   if (fd < 0) return errno;
-  thread.fd = static_cast<int>(fd);
+  ::close(fd);
+  return 0;
+}
+
+int PerfClock::start(pid_t tid, ThreadClock& thread) noexcept {
+  thread.random = (static_cast<uint64_t>(tid) << 32) ^ static_cast<uint64_t>(::time(nullptr)) ^ 0x9E3779B97F4A7C15ULL;
+  thread.period_ns = at_least_finest(draw_phase(options_.interval_ns, thread.random));
+
+  thread.fd = open_event(tid, options_.kernel, thread.period_ns);
+  if (thread.fd < 0) return errno;
 
   if (options_.kernel) {
     // Locked memory is limited for ordinary users: without a ring the thread is sampled all the same, just without

@@ -15,6 +15,9 @@ class PerfClock final : public Clock {
   // Below this the kernel rounds up.
   static constexpr uint64_t kFinest = 10'000;
 
+  // Could an event be opened for a thread of ours? 0, or an errno. Nothing stays open.
+  static int probe(bool kernel) noexcept;
+
   explicit PerfClock(const Options& options) noexcept : options_(options) {}
 
   int start(pid_t tid, ThreadClock& thread) noexcept override;

@@ -99,8 +99,7 @@ Code CodeCache::describe(Address blob) const {
   return code;
 }
 
-Code CodeCache::code_at(Address pc) const {
-  if (pc >= interpreter_low_ && pc < interpreter_high_) return {CodeKind::kInterpreter, 0, 0};
+std::optional<Address> CodeCache::blob_at(Address pc) const {
   for (const Heap& heap : heaps_) {
     if (pc < heap.low) continue;
     const auto high = memory_->read<Address>(heap.high_field);
@@ -109,15 +108,29 @@ Code CodeCache::code_at(Address pc) const {
     uint64_t segment = (pc - heap.low) >> heap.log2_segment;
     for (int hops = 0; hops < 1 << 16; ++hops) {
       const auto distance = memory_->read<uint8_t>(heap.segmap + segment);
-      if (!distance || *distance == kFreeSegment || *distance > segment) return {CodeKind::kStub, 0, 0};
+      if (!distance || *distance == kFreeSegment || *distance > segment) return 0;
       if (*distance == 0) break;
       segment -= *distance;
     }
     const Address block = heap.low + (segment << heap.log2_segment);
-    if (memory_->read<uint8_t>(block + layout_.header_used).value_or(0) == 0) return {CodeKind::kStub, 0, 0};
-    return describe(block + layout_.header_size);
+    if (memory_->read<uint8_t>(block + layout_.header_used).value_or(0) == 0) return 0;
+    return block + layout_.header_size;
   }
-  return {};
+  return std::nullopt;
+}
+
+Code CodeCache::code_at(Address pc) const {
+  if (pc >= interpreter_low_ && pc < interpreter_high_) return {CodeKind::kInterpreter, 0, 0};
+  const auto blob = blob_at(pc);
+  if (!blob) return {};
+  return *blob == 0 ? Code{CodeKind::kStub, 0, 0} : describe(*blob);
+}
+
+std::string CodeCache::stub_name(Address pc) const {
+  const Address blob = blob_at(pc).value_or(0);
+  const auto name_at = blob == 0 ? std::nullopt : memory_->read<Address>(blob + layout_.blob_name);
+  const auto name = name_at ? memory_->read_string(*name_at, 80) : std::nullopt;
+  return name && !name->empty() ? *name : "[stub]";
 }
 
 int32_t CodeCache::highest_compile_id() const {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/memory.h"
@@ -25,6 +26,8 @@ class CodeCache {
 
   // Fault-safe and without a lock: the answer is that of some moment during the call.
   [[nodiscard]] Code code_at(Address pc) const;
+  // What HotSpot calls the stub at a pc, e.g. "StubRoutines (2)"; "[stub]" if it does not say.
+  [[nodiscard]] std::string stub_name(Address pc) const;
   // Everything compiled from now on has a larger id (-XX:+CICountOSR, a development flag, aside).
   [[nodiscard]] int32_t highest_compile_id() const;
 
@@ -44,6 +47,7 @@ class CodeCache {
   };
 
   explicit CodeCache(const Memory& memory) : memory_(&memory) {}
+  [[nodiscard]] std::optional<Address> blob_at(Address pc) const;  // 0: a free block
   [[nodiscard]] Code describe(Address blob) const;
 
   const Memory* memory_;

@@ -1,0 +1,75 @@
+#include "agent/callbacks.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "agent/session.h"
+#include "agent/session_slot.h"
+#include "base/sigsafe/gate.h"
+
+namespace tarsier::agent {
+namespace {
+
+std::atomic<Session*> g_session{nullptr};
+Gate g_gate;
+
+class Visit {
+ public:
+  Visit() : key_(static_cast<uint32_t>(::gettid())) {
+    g_gate.enter(key_);
+    session_ = g_session.load(std::memory_order_seq_cst);  // see Gate
+  }
+  ~Visit() { g_gate.leave(key_); }
+  Visit(const Visit&) = delete;
+  Visit& operator=(const Visit&) = delete;
+  explicit operator bool() const { return session_ != nullptr; }
+  Session* operator->() const { return session_; }
+
+ private:
+  uint32_t key_;
+  Session* session_;
+};
+
+void JNICALL on_thread_start(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread) {
+  if (Visit session; session) session->on_thread_start(jvmti, jni, thread);
+}
+void JNICALL on_thread_end(jvmtiEnv* jvmti, JNIEnv* jni, jthread) {
+  if (Visit session; session) session->on_thread_end(jvmti, jni);
+}
+void JNICALL on_class_prepare(jvmtiEnv* jvmti, JNIEnv*, jthread, jclass klass) {
+  if (Visit session; session) session->on_class_prepare(jvmti, klass);
+}
+// AsyncGetCallTrace refuses to work unless somebody listens to class loading.
+void JNICALL on_class_load(jvmtiEnv*, JNIEnv*, jthread, jclass) {}
+// Not through the gate: it waits for the session, which waits for the gate. The slot keeps the session alive.
+void JNICALL on_vm_death(jvmtiEnv*, JNIEnv*) {
+  if (const auto session = session_in_slot()) session->on_vm_death();
+}
+
+}  // namespace
+
+Status install_callbacks(jvmtiEnv* jvmti) {
+  jvmtiEventCallbacks callbacks{};
+  callbacks.ThreadStart = on_thread_start;
+  callbacks.ThreadEnd = on_thread_end;
+  callbacks.ClassPrepare = on_class_prepare;
+  callbacks.ClassLoad = on_class_load;
+  callbacks.VMDeath = on_vm_death;
+  if (jvmti->SetEventCallbacks(&callbacks, sizeof(callbacks)) != JVMTI_ERROR_NONE) {
+    return Error{Errc::kFailed, "the JVM does not take our JVMTI callbacks"};
+  }
+  return {};
+}
+
+void attach_callbacks(Session& session) {
+  g_session.store(&session, std::memory_order_seq_cst);
+}
+
+void detach_callbacks() {
+  g_session.store(nullptr, std::memory_order_seq_cst);
+  while (!g_gate.quiet()) ::sched_yield();
+}
+
+}  // namespace tarsier::agent

@@ -1,0 +1,85 @@
+#include "agent/cpu_account.h"
+
+#include <array>
+#include <unordered_set>
+
+#include "base/clock.h"
+#include "linux/procfs.h"
+
+namespace tarsier::agent {
+namespace {
+
+struct Kind {
+  std::string_view prefix;
+  std::string_view kind;
+};
+// Names of HotSpot's own threads, 8 to 25. Prefixes, since the kernel keeps only 15 characters.
+constexpr std::array<Kind, 24> kKinds = {{
+    {"GC Thread", "gc"},       {"G1 ", "gc"},
+    {"Gang worker", "gc"},     {"ParGC", "gc"},
+    {"Parallel GC", "gc"},     {"Concurrent Mark", "gc"},
+    {"Shenandoah", "gc"},      {"ZWorker", "gc"},
+    {"ZDriver", "gc"},         {"ZDirector", "gc"},
+    {"ZStat", "gc"},           {"ZUncommitter", "gc"},
+    {"ZUnmapper", "gc"},       {"XWorker", "gc"},
+    {"XDriver", "gc"},         {"StrDedup", "gc"},
+    {"C1 Compiler", "jit"},    {"C2 Compiler", "jit"},
+    {"Sweeper thread", "jit"}, {"VM Thread", "vm"},
+    {"VM Periodic", "vm"},     {"Service Thread", "vm"},
+    {"Monitor Deflat", "vm"},  {"tarsier", "tarsier"},
+}};
+
+}  // namespace
+
+std::string_view kind_of_native_thread(std::string_view name) {
+  for (const Kind& kind : kKinds) {
+    if (name.substr(0, kind.prefix.size()) == kind.prefix) return kind.kind;
+  }
+  return "other";
+}
+
+CpuAccount::CpuAccount(ThreadRegistry& threads, recording::Writer& writer, pid_t own_tid)
+    : threads_(threads), writer_(writer), own_tid_(own_tid) {}
+
+void CpuAccount::update() {
+  const auto live = threads_.live_tids();
+  const std::unordered_set<pid_t> java(live.begin(), live.end());
+  const auto tids = linux::thread_ids();
+  const std::unordered_set<pid_t> present(tids.begin(), tids.end());
+  for (auto it = entries_.begin(); it != entries_.end();) {
+    it = present.count(it->first) == 0 ? entries_.erase(it) : std::next(it);
+  }
+  for (const pid_t tid : tids) {
+    const auto cpu = linux::thread_cpu_time(tid);
+    if (!cpu) continue;
+    auto [it, is_new] = entries_.try_emplace(tid);
+    Entry& entry = it->second;
+    const bool sampled = java.count(tid) != 0;
+    if (is_new || *cpu < entry.last) {  // less than before: another thread with the same id
+      entry.name = linux::thread_name(tid);
+      entry.kind = sampled ? "app" : kind_of_native_thread(entry.name);
+      entry.at_start = first_ ? *cpu : Nanos(0);
+      entry.last = entry.at_start;
+    }
+    if (tid == own_tid_) own_cpu_ = *cpu;
+    if (*cpu == entry.last && !is_new) continue;
+    entry.last = *cpu;
+    if (sampled) entry.kind = "app";
+    write(tid, entry, sampled);
+  }
+  first_ = false;
+}
+
+void CpuAccount::write(pid_t tid, const Entry& entry, bool sampled) {
+  recording::ThreadId id;
+  if (const auto thread = sampled ? threads_.find_by_tid(tid) : std::nullopt) {
+    id = writer_.thread(thread->info());
+  } else {
+    id = writer_.thread({entry.name, tid, "", 0, false});
+  }
+  const recording::Value values[] = {id, entry.kind, static_cast<int64_t>(sampled),
+                                     (entry.last - entry.at_start).count};
+  writer_.event(recording::Event::kThreadCpu, monotonic_now(), values);
+}
+
+}  // namespace tarsier::agent

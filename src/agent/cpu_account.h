@@ -1,0 +1,42 @@
+// The kernel's account of every thread's CPU time, sampled or not: what GC, JIT and VM threads take must show.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "agent/thread_registry.h"
+#include "base/units.h"
+#include "recording/writer.h"
+
+namespace tarsier::agent {
+
+// gc, jit, vm, tarsier or other, from the first 15 characters of a native thread's name.
+std::string_view kind_of_native_thread(std::string_view name);
+
+class CpuAccount {
+ public:
+  CpuAccount(ThreadRegistry& threads, recording::Writer& writer, pid_t own_tid);
+  // Writes a tarsier.ThreadCpu for each thread that has used CPU time since the last call.
+  void update();
+  [[nodiscard]] Nanos own_cpu() const { return own_cpu_; }
+
+ private:
+  struct Entry {
+    Nanos at_start, last;
+    std::string name;
+    std::string_view kind;
+  };
+  void write(pid_t tid, const Entry& entry, bool sampled);
+
+  ThreadRegistry& threads_;
+  recording::Writer& writer_;
+  pid_t own_tid_;
+  bool first_ = true;
+  Nanos own_cpu_;
+  std::unordered_map<pid_t, Entry> entries_;
+};
+
+}  // namespace tarsier::agent

@@ -1,0 +1,240 @@
+#include "agent/engines/agct.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <unordered_map>
+
+#include "agent/engines/agct_decoder.h"
+#include "agent/engines/clock_choice.h"
+#include "base/mapping.h"
+#include "capture/agct.h"
+#include "linux/procfs.h"
+#include "linux/signals.h"
+
+namespace tarsier::agent {
+namespace {
+
+using capture::AgctCapture;
+using capture::AgctRecord;
+using capture::AgctThread;
+
+// Gives every Java thread a clock and makes it known to the handler.
+class Sampler final : public ThreadListener {
+ public:
+  Sampler(AgctCapture& capture, capture::Clock& clock) : capture_(capture), clock_(clock) {}
+
+  void thread_started(const JavaThread& thread) override {
+    auto slot = std::make_unique<AgctThread>();
+    slot->serial = thread.serial;
+    slot->env = thread.env;
+    // Known to the handler before its first tick can come.
+    if (!capture_.threads().set(thread.tid, slot.get())) return void(++without_clock_);
+    if (const int err = clock_.start(thread.tid, slot->clock)) {
+      capture_.threads().set(thread.tid, nullptr);
+      ++without_clock_;
+      last_error_ = err;
+      return;
+    }
+    slots_[thread.tid] = std::move(slot);
+  }
+  void thread_ended(const JavaThread& thread) override {
+    const auto it = slots_.find(thread.tid);
+    if (it == slots_.end()) return;
+    capture_.threads().set(thread.tid, nullptr);
+    clock_.stop(it->second->clock);
+    slots_.erase(it);
+  }
+  // No handler works any more.
+  void stop_all() {
+    for (auto& [tid, slot] : slots_) clock_.stop(slot->clock);
+    slots_.clear();
+  }
+  [[nodiscard]] int64_t threads_without_clock() const { return without_clock_.load(); }
+  [[nodiscard]] int last_error() const { return last_error_.load(); }
+
+ private:
+  AgctCapture& capture_;
+  capture::Clock& clock_;
+  std::unordered_map<pid_t, std::unique_ptr<AgctThread>> slots_;  // under the registry's lock
+  std::atomic<int64_t> without_clock_{0};
+  std::atomic<int> last_error_{0};
+};
+
+class AgctEngine final : public Engine {
+ public:
+  explicit AgctEngine(EngineContext& context) : context_(context) {}
+
+  Result<control::EngineReport> probe() override;
+  Status start() override;
+  void drain() override;
+  void stop() override;
+  EngineStats stats() override { return capture_ != nullptr ? read_stats() : last_stats_; }
+  std::vector<std::string> warnings() override;
+  void on_class_prepare(jvmtiEnv* jvmti, jclass klass) override { make_ids_of(jvmti, klass); }
+
+ private:
+  Status take_memory();
+  Status make_method_ids();
+  void make_ids_of(jvmtiEnv* jvmti, jclass klass);
+  EngineStats read_stats();
+
+  EngineContext& context_;
+  capture::AgctFunction agct_ = nullptr;
+  ClockChoice choice_;
+  std::unique_ptr<AgctDecoder> decoder_;
+
+  Mapping ring_, table_, scratch_;
+  size_t scratch_count_ = 0;
+  std::optional<linux::OwnedSignal> signal_;
+  std::unique_ptr<capture::Clock> clock_;
+  std::unique_ptr<AgctCapture> capture_;
+  std::unique_ptr<Sampler> sampler_;
+
+  std::atomic<int64_t> method_ids_{0}, classes_{0};
+  EngineStats last_stats_;
+};
+
+Result<control::EngineReport> AgctEngine::probe() {
+  agct_ = reinterpret_cast<capture::AgctFunction>(context_.jvm.symbol("AsyncGetCallTrace"));
+  if (agct_ == nullptr) return Error{Errc::kUnsupported, "this JVM does not export AsyncGetCallTrace"};
+  auto clock = choose_clock(context_.options);
+  if (!clock) return std::move(clock).error();
+  choice_ = std::move(*clock);
+  std::optional<hotspot::CodeCache> code;
+  if (context_.jvm.structs()) {
+    auto found = hotspot::CodeCache::find(context_.jvm.memory(), *context_.jvm.structs());
+    if (found) code.emplace(std::move(*found));
+  }
+  decoder_ = std::make_unique<AgctDecoder>(context_, std::move(code));
+  return control::EngineReport{"agct", choice_.name, choice_.why, choice_.interval};
+}
+
+Status AgctEngine::start() {
+  if (Status status = take_memory(); !status) return status;
+  if (Status status = make_method_ids(); !status) return status;
+  auto signal = linux::OwnedSignal::take(AgctCapture::handle_signal);
+  if (!signal) return std::move(signal).error();
+  signal_.emplace(std::move(*signal));
+  clock_ = choice_.make(choice_, signal_->number());
+  capture_ = std::make_unique<AgctCapture>(
+      agct_, *clock_, context_.options.max_depth,
+      AgctCapture::Memory{ring_.data(), ring_.size(), table_.data(), table_.size() / sizeof(void*), scratch_.data(),
+                          scratch_count_});
+  sampler_ = std::make_unique<Sampler>(*capture_, *clock_);
+  AgctCapture::activate(capture_.get());
+  context_.threads.set_listener(sampler_.get());
+  return context_.threads.add_existing();
+}
+
+void AgctEngine::drain() {
+  if (capture_ == nullptr) return;
+  capture_->ring().consume(
+      [this](const uint8_t* payload, size_t) { decoder_->decode(*reinterpret_cast<const AgctRecord*>(payload)); });
+  decoder_->finish_batch();
+}
+
+void AgctEngine::stop() {
+  if (capture_ == nullptr) return;
+  // Order matters: first nobody captures, then nobody ticks, then the last samples are drained, and at the very end the
+  // signal is left to SIG_IGN.
+  AgctCapture::activate(nullptr);
+  context_.threads.set_listener(nullptr);
+  sampler_->stop_all();
+  drain();
+  last_stats_ = read_stats();
+  signal_.reset();
+  capture_.reset();
+  sampler_.reset();
+  clock_.reset();
+  ring_ = Mapping();
+  table_ = Mapping();
+  scratch_ = Mapping();
+}
+
+std::vector<std::string> AgctEngine::warnings() {
+  std::vector<std::string> warnings = choice_.warnings;
+  if (!decoder_->knows_code()) {
+    warnings.emplace_back("the code cache could not be read: frame types and imprecise code are not told");
+  }
+  if (sampler_ != nullptr && sampler_->threads_without_clock() > 0) {
+    warnings.push_back(std::to_string(sampler_->threads_without_clock()) +
+                       " threads are not sampled: " + errno_text(sampler_->last_error()));
+  }
+  return warnings;
+}
+
+Status AgctEngine::take_memory() {
+  // An eighth of the budget for the ring; the rest belongs to names and stacks in the writer.
+  const auto eighth = static_cast<uint64_t>(std::max<int64_t>(context_.options.memory.count / 8, 1 << 18));
+  ring_ = Mapping(std::bit_floor(eighth));
+  const int64_t pid_max = linux::read_number("/proc/sys/kernel/pid_max").value_or(1 << 22);
+  table_ = Mapping(static_cast<size_t>(pid_max + 1) * sizeof(void*));
+  // As many handlers as CPUs can run at once, and some may be preempted in the middle.
+  const long cpus = ::sysconf(_SC_NPROCESSORS_ONLN);
+  scratch_count_ = static_cast<size_t>(std::clamp<long>(2 * cpus + 2, 4, 128));
+  scratch_ = Mapping(scratch_count_ * AgctCapture::scratch_size(context_.options.max_depth));
+  if (!ring_ || !table_ || !scratch_) return Error{Errc::kFailed, "no memory for the sample ring"};
+  return {};
+}
+
+// AsyncGetCallTrace can't make jmethodIDs in a handler: those of every class must exist before.
+Status AgctEngine::make_method_ids() {
+  jvmtiEnv* jvmti = context_.jvm.jvmti();
+  for (const jvmtiEvent event : {JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_CLASS_PREPARE}) {
+    if (jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr) != JVMTI_ERROR_NONE) {
+      return Error{Errc::kUnsupported, "the JVM does not tell about class loading, which AsyncGetCallTrace needs"};
+    }
+  }
+  jint count = 0;
+  JvmtiMemory<jclass> classes(jvmti);
+  if (jvmti->GetLoadedClasses(&count, classes.out()) != JVMTI_ERROR_NONE) {
+    return Error{Errc::kFailed, "the JVM does not list its classes"};
+  }
+  for (jint i = 0; i < count; ++i) {
+    make_ids_of(jvmti, classes.get()[i]);
+    context_.jvm.jni()->DeleteLocalRef(classes.get()[i]);
+  }
+  return {};
+}
+
+void AgctEngine::make_ids_of(jvmtiEnv* jvmti, jclass klass) {
+  jint count = 0;
+  JvmtiMemory<jmethodID> methods(jvmti);
+  if (jvmti->GetClassMethods(klass, &count, methods.out()) != JVMTI_ERROR_NONE) return;  // an array, or not prepared
+  method_ids_.fetch_add(count, std::memory_order_relaxed);
+  classes_.fetch_add(1, std::memory_order_relaxed);
+}
+
+EngineStats AgctEngine::read_stats() {
+  EngineStats stats;
+  const capture::AgctCounters& counters = capture_->counters();
+  for (size_t i = 0; i < static_cast<size_t>(capture::AgctDrop::kCount); ++i) {
+    stats.dropped[capture::kAgctDropNames[i]] = counters.dropped[i].load(std::memory_order_relaxed);
+  }
+  // After the drops, so that a sample dropped in between is not missing from `taken`.
+  stats.taken = counters.taken.load(std::memory_order_relaxed);
+  const AgctDecoder::Counts& counts = decoder_->counts();
+  stats.written = counts.written;
+  stats.failed = counts.failed;
+  stats.in_app_threads = Nanos(static_cast<int64_t>(counters.handler_ns.load(std::memory_order_relaxed)));
+  stats.memory = Bytes(static_cast<int64_t>(ring_.size() + scratch_.size()));
+  stats.counters = {{"imprecise samples", static_cast<int64_t>(counts.imprecise)},
+                    {"jmethodIDs", method_ids_.load()},
+                    // A cell and an entry in its class's cache each, and a header per class.
+                    {"jmethodID bytes (estimated)", method_ids_.load() * 16 + classes_.load() * 32},
+                    {"threads without a clock", sampler_->threads_without_clock()},
+                    {"signal", signal_->number()}};
+  std::tie(stats.hottest, stats.hottest_share) = decoder_->hottest();
+  return stats;
+}
+
+}  // namespace
+
+std::unique_ptr<Engine> make_agct_engine(EngineContext& context) {
+  return std::make_unique<AgctEngine>(context);
+}
+
+}  // namespace tarsier::agent

@@ -1,0 +1,177 @@
+#include "agent/engines/agct_decoder.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace tarsier::agent {
+namespace {
+
+using capture::AgctRecord;
+using recording::Frame;
+using recording::FrameType;
+using recording::StackId;
+
+// What AsyncGetCallTrace answers instead of frames: 0, -1, -2, ... (the names are those of forte.cpp).
+constexpr const char* kFailures[] = {"no_Java_frame",         "no_class_load", "GC_active",         "unknown_not_Java",
+                                     "not_walkable_not_Java", "unknown_Java",  "not_walkable_Java", "unknown_state",
+                                     "thread_exit",           "deopt",         "safepoint"};
+
+// In a stub the caller's stack is the whole Java truth; in the first or last instructions of a compiled method it lacks
+// that method, so the sample stays a failure, with its callers below it.
+bool failed(const AgctRecord& record, const hotspot::Code& code) {
+  return record.result <= 0 && !(record.frame_count > 0 && code.kind == hotspot::CodeKind::kStub);
+}
+
+std::string failure_name(int32_t result) {
+  const auto index = static_cast<size_t>(-static_cast<int64_t>(result));
+  return index < std::size(kFailures) ? kFailures[index] : "code " + std::to_string(result);
+}
+
+}  // namespace
+
+void AgctDecoder::decode(const AgctRecord& record) {
+  if (kernel_is_named(record)) {
+    write(record);
+    return;
+  }
+  const auto* begin = reinterpret_cast<const uint8_t*>(&record);
+  const auto* end = reinterpret_cast<const uint8_t*>(record.frames().data() + record.frame_count);
+  waiting_.emplace_back(begin, end);
+}
+
+bool AgctDecoder::kernel_is_named(const AgctRecord& record) const {
+  const auto kernel = record.kernel();
+  return std::all_of(kernel.begin(), kernel.end(), [&](uint64_t address) { return kernel_names_.count(address) != 0; });
+}
+
+void AgctDecoder::finish_batch() {
+  if (waiting_.empty()) return;
+  std::vector<uint64_t> addresses;
+  for (const auto& bytes : waiting_) {
+    for (const uint64_t address : reinterpret_cast<const AgctRecord*>(bytes.data())->kernel()) {
+      if (kernel_names_.count(address) == 0) addresses.push_back(address);
+    }
+  }
+  std::sort(addresses.begin(), addresses.end());
+  addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
+  const auto names = kernel_symbols_.resolve(addresses);
+  for (size_t i = 0; i < addresses.size(); ++i) kernel_names_.emplace(addresses[i], names[i]);
+  for (const auto& bytes : waiting_) write(*reinterpret_cast<const AgctRecord*>(bytes.data()));
+  waiting_.clear();
+}
+
+recording::ThreadId AgctDecoder::thread_of(uint32_t serial) {
+  const auto it = thread_ids_.find(serial);
+  if (it != thread_ids_.end()) return it->second;
+  const auto thread = context_.threads.find(serial);
+  if (!thread) return {};
+  return thread_ids_.emplace(serial, context_.writer.thread(thread->info())).first->second;
+}
+
+void AgctDecoder::write(const AgctRecord& record) {
+  if (generation_ != context_.writer.generation()) {
+    generation_ = context_.writer.generation();
+    stacks_.clear();
+    thread_ids_.clear();
+  }
+  const hotspot::Code code = code_ ? code_->code_at(record.pc) : hotspot::Code{};
+  const bool is_failure = failed(record, code);
+  const bool imprecise = code.compile_id > 0 && code.compile_id <= context_.imprecise_until_compile_id;
+  const std::string failure = is_failure ? failure_name(record.result) : std::string();
+  const recording::Value values[] = {
+      thread_of(record.thread),
+      stack_of(record, code),
+      static_cast<int64_t>(recording::ThreadState::kRunnable),
+      static_cast<int64_t>(record.weight_ns),
+      static_cast<int64_t>(imprecise),
+      is_failure ? std::string_view(failure) : std::string_view(),
+  };
+  context_.writer.event(recording::Event::kExecutionSample, Nanos(static_cast<int64_t>(record.time_ns)), values);
+  context_.threads.mark_seen(record.thread);
+  ++counts_.written;
+  counts_.failed += is_failure ? 1 : 0;
+  counts_.imprecise += imprecise ? 1 : 0;
+  total_ns_ += record.weight_ns;
+  if (!is_failure) self_ns_[static_cast<jmethodID>(record.frames().front().method)] += record.weight_ns;
+}
+
+// The same raw answer at the same kind of code is the same stack.
+AgctDecoder::StackKey AgctDecoder::key_of(const AgctRecord& record, const hotspot::Code& code) {
+  const struct {
+    uint64_t method;
+    int32_t failure;
+    uint16_t kernel_count;
+    hotspot::CodeKind kind;
+    bool truncated;
+  } head = {code.method, std::min(record.result, 0), record.kernel_count, code.kind, record.truncated};
+  static_assert(sizeof(head) == 16);
+  const XXH64_hash_t seed = XXH3_64bits(&head, sizeof(head));
+  const size_t size = record.kernel().size_bytes() + record.frames().size_bytes();
+  const XXH128_hash_t hash = XXH3_128bits_withSeed(record.kernel().data(), size, seed);
+  return {hash.low64, hash.high64};
+}
+
+StackId AgctDecoder::stack_of(const AgctRecord& record, const hotspot::Code& code) {
+  const StackKey key = key_of(record, code);
+  const auto it = stacks_.find(key);
+  if (it != stacks_.end()) return it->second;
+
+  frames_.clear();
+  for (const uint64_t address : record.kernel()) {
+    frames_.push_back({context_.methods.marker(kernel_names_[address]), 0, 0, FrameType::kKernel});
+  }
+  if (failed(record, code)) {
+    const std::string marker = record.result == 0 ? "[no Java frame]" : "[failed: " + failure_name(record.result) + "]";
+    frames_.push_back({context_.methods.marker(marker), 0, 0, FrameType::kMarker});
+  } else if (record.result <= 0) {
+    frames_.push_back({context_.methods.marker(code_->stub_name(record.pc)), 0, 0, FrameType::kStub});
+  }
+  append_java_frames(record, code);
+  return stacks_.emplace(key, context_.writer.stack(frames_, record.truncated)).first->second;
+}
+
+void AgctDecoder::append_java_frames(const AgctRecord& record, const hotspot::Code& code) {
+  // AsyncGetCallTrace does not tell how a frame runs. For the innermost code the pc does; of its frames those before
+  // the one that was compiled are inlined into it.
+  FrameType innermost = FrameType::kJava;
+  size_t inlined = 0;
+  const auto frames = record.frames();
+  if (code.kind == hotspot::CodeKind::kInterpreter) {
+    innermost = FrameType::kInterpreted;
+  } else if (code.kind == hotspot::CodeKind::kC1 || code.kind == hotspot::CodeKind::kC2) {
+    const auto is_compiled_method = [&](const capture::AgctFrame& frame) {
+      // A jmethodID points to its Method* up to JDK 25.
+      return context_.jvm.memory().read<Address>(reinterpret_cast<Address>(frame.method)) == code.method;
+    };
+    const auto found = std::find_if(frames.begin(), frames.end(), is_compiled_method);
+    if (found != frames.end()) {
+      inlined = static_cast<size_t>(found - frames.begin());
+      innermost = code.kind == hotspot::CodeKind::kC1 ? FrameType::kC1 : FrameType::kC2;
+    }
+  }
+  for (size_t i = 0; i < frames.size(); ++i) {
+    const MethodNames::Method& method = context_.methods.resolve(static_cast<jmethodID>(frames[i].method));
+    FrameType type = FrameType::kJava;
+    if (frames[i].bci == -3) {
+      type = FrameType::kNative;
+    } else if (i < inlined) {
+      type = FrameType::kInlined;
+    } else if (i == inlined) {
+      type = innermost;
+    }
+    frames_.push_back({method.id, method.line(frames[i].bci), std::max(frames[i].bci, 0), type});
+  }
+}
+
+std::pair<std::string, double> AgctDecoder::hottest() {
+  const auto best = std::max_element(self_ns_.begin(), self_ns_.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (best == self_ns_.end()) return {};
+  return {context_.methods.resolve(best->first).name,
+          static_cast<double>(best->second) / static_cast<double>(total_ns_)};
+}
+
+}  // namespace tarsier::agent

@@ -1,0 +1,67 @@
+// From what AsyncGetCallTrace answered to events of the recording: names, frame types, kernel symbols. Session thread.
+#pragma once
+
+#include <jvmti.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "agent/engines/engine.h"
+#include "capture/agct.h"
+#include "hotspot/code_cache.h"
+#include "linux/kernel_symbols.h"
+
+namespace tarsier::agent {
+
+class AgctDecoder {
+ public:
+  // `code` tells what lies at a pc; without it frame types and imprecise code are not told.
+  AgctDecoder(EngineContext& context, std::optional<hotspot::CodeCache> code)
+      : context_(context), code_(std::move(code)) {}
+
+  // May hold a sample back until finish_batch() if a kernel address in it has no name yet.
+  void decode(const capture::AgctRecord& record);
+  // After each batch: names the kernel addresses that are new, all at once, and writes the samples that waited.
+  void finish_batch();
+
+  struct Counts {
+    uint64_t written = 0, failed = 0, imprecise = 0;
+  };
+  [[nodiscard]] const Counts& counts() const { return counts_; }
+  // The method with the most self time so far, and its share.
+  [[nodiscard]] std::pair<std::string, double> hottest();
+  [[nodiscard]] bool knows_code() const { return code_.has_value(); }
+
+ private:
+  struct StackKey {
+    uint64_t low, high;
+    bool operator==(const StackKey&) const = default;
+  };
+  struct StackKeyHash {
+    size_t operator()(const StackKey& key) const { return key.low; }
+  };
+  static StackKey key_of(const capture::AgctRecord& record, const hotspot::Code& code);
+  [[nodiscard]] bool kernel_is_named(const capture::AgctRecord& record) const;
+  void write(const capture::AgctRecord& record);
+  recording::StackId stack_of(const capture::AgctRecord& record, const hotspot::Code& code);
+  void append_java_frames(const capture::AgctRecord& record, const hotspot::Code& code);
+  recording::ThreadId thread_of(uint32_t serial);
+
+  EngineContext& context_;
+  std::optional<hotspot::CodeCache> code_;
+  uint64_t generation_ = ~uint64_t{0};  // of the writer's ids below
+  std::unordered_map<StackKey, recording::StackId, StackKeyHash> stacks_;
+  std::unordered_map<uint32_t, recording::ThreadId> thread_ids_;
+  std::vector<recording::Frame> frames_;
+  linux::KernelSymbols kernel_symbols_;
+  std::unordered_map<uint64_t, std::string> kernel_names_;
+  std::vector<std::vector<uint8_t>> waiting_;
+  Counts counts_;
+  std::unordered_map<jmethodID, uint64_t> self_ns_;
+  uint64_t total_ns_ = 0;
+};
+
+}  // namespace tarsier::agent

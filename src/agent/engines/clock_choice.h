@@ -1,0 +1,28 @@
+// Which clock drives the samples, and why that one.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "capture/clock.h"
+#include "control/options.h"
+
+namespace tarsier::agent {
+
+struct ClockChoice {
+  std::string name;
+  std::string why;
+  Nanos interval;
+  std::vector<std::string> warnings;
+  // Made when the signal is known.
+  std::unique_ptr<capture::Clock> (*make)(const ClockChoice& choice, int signal) = nullptr;
+  bool kernel = false;  // kernel stacks and time in the kernel are seen
+};
+
+// The clock that the options name, or the best that works here.
+Result<ClockChoice> choose_clock(const control::SessionOptions& options);
+
+}  // namespace tarsier::agent

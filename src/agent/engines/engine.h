@@ -1,0 +1,65 @@
+// What an engine is: it finds out whether it can work here, starts, is drained by the session thread, and stops.
+// Engines own their state; nothing is shared between them that is not in the context.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/jvm.h"
+#include "agent/method_names.h"
+#include "agent/thread_registry.h"
+#include "base/result.h"
+#include "base/units.h"
+#include "control/messages.h"
+#include "control/options.h"
+#include "recording/writer.h"
+
+namespace tarsier::agent {
+
+struct EngineContext {
+  Jvm& jvm;
+  ThreadRegistry& threads;
+  MethodNames& methods;
+  recording::Writer& writer;
+  const control::SessionOptions& options;
+  // Code compiled up to this id may carry imprecise debug information.
+  int32_t imprecise_until_compile_id = 0;
+};
+
+struct EngineStats {
+  uint64_t taken = 0, written = 0, failed = 0;
+  std::map<std::string, uint64_t> dropped;
+  std::map<std::string, int64_t> counters;
+  Nanos in_app_threads;
+  Bytes memory;
+  std::string hottest;
+  double hottest_share = 0;
+
+  [[nodiscard]] uint64_t dropped_in_all() const {
+    uint64_t sum = 0;
+    for (const auto& [cause, count] : dropped) sum += count;
+    return sum;
+  }
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  // Chooses the mechanism; nothing in the JVM is changed yet.
+  virtual Result<control::EngineReport> probe() = 0;
+  virtual Status start() = 0;
+  // Session thread: decodes what has been captured since the last call.
+  virtual void drain() = 0;
+  // No capture any more when it returns, and the last of it drained.
+  virtual void stop() = 0;
+  [[nodiscard]] virtual EngineStats stats() = 0;
+  // For the console: what a user should know about how it runs.
+  [[nodiscard]] virtual std::vector<std::string> warnings() { return {}; }
+
+  // JVMTI events that an engine has asked for, in the thread concerned.
+  virtual void on_class_prepare(jvmtiEnv*, jclass) {}
+};
+
+}  // namespace tarsier::agent

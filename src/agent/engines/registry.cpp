@@ -1,0 +1,38 @@
+#include "agent/engines/registry.h"
+
+#include <array>
+#include <string_view>
+
+#include "agent/engines/agct.h"
+
+namespace tarsier::agent {
+namespace {
+
+struct CpuEngine {
+  std::string_view name;
+  std::unique_ptr<Engine> (*make)(EngineContext&);
+};
+// The best first: that is the default.
+constexpr std::array<CpuEngine, 1> kCpuEngines = {{{"agct", make_agct_engine}}};
+
+}  // namespace
+
+Result<std::vector<std::unique_ptr<Engine>>> make_engines(EngineContext& context) {
+  std::vector<std::unique_ptr<Engine>> engines;
+  if (context.options.cpu) {
+    std::string known;
+    for (const CpuEngine& engine : kCpuEngines) {
+      known += (known.empty() ? "" : ", ") + std::string(engine.name);
+      if (!context.options.engine.empty() && context.options.engine != engine.name) continue;
+      engines.push_back(engine.make(context));
+      break;
+    }
+    if (engines.empty()) {
+      return Error{Errc::kUsage, "there is no CPU engine '" + context.options.engine + "'; there is " + known};
+    }
+  }
+  if (engines.empty()) return Error{Errc::kUsage, "nothing to record: no engine was asked for"};
+  return engines;
+}
+
+}  // namespace tarsier::agent

@@ -1,0 +1,112 @@
+#include "agent/launch.h"
+
+#include <jvmti.h>
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "agent/session.h"
+#include "agent/session_slot.h"
+#include "base/clock.h"
+
+namespace tarsier::agent {
+namespace {
+
+void* run_session(void* argument) {
+  const std::unique_ptr<std::shared_ptr<Session>> session(static_cast<std::shared_ptr<Session>*>(argument));
+  ::pthread_setname_np(::pthread_self(), "tarsier");
+  (*session)->run();
+  return nullptr;
+}
+
+std::string describe_holder(const Session& holder) {
+  const Session::Claim claim = holder.claim();
+  std::string text = "this JVM is already being recorded";
+  if (claim.recorder_pid != 0) text += " by process " + std::to_string(claim.recorder_pid);
+  if (claim.ends_at.count != 0) {
+    const int64_t left = std::max<int64_t>(0, (claim.ends_at - monotonic_now()).count);
+    text += ", " + std::to_string((left + 999'999'999) / 1'000'000'000) + " seconds left";
+  } else {
+    text += ", until it is stopped";
+  }
+  return text + ": wait for it or stop it";
+}
+
+// The loser hears it from the agent that the winner uses.
+void refuse(const control::AgentString& options, const std::string& what) {
+  if (options.connect.empty()) {
+    std::fprintf(stderr, "tarsier: %s\n", what.c_str());
+    return;
+  }
+  auto socket = control::connect_to(options.connect, seconds(2));
+  if (!socket) return;
+  control::Channel channel(std::move(*socket));
+  (void)channel.send(control::Failed{Errc::kBusy, what}, seconds(2));
+}
+
+void JNICALL on_vm_init(jvmtiEnv* jvmti, JNIEnv* jni, jthread) {
+  JavaVM* vm = nullptr;
+  jni->GetJavaVM(&vm);
+  void* stored = nullptr;
+  jvmti->GetEnvironmentLocalStorage(&stored);
+  const std::unique_ptr<control::AgentString> options(static_cast<control::AgentString*>(stored));
+  jvmti->SetEnvironmentLocalStorage(nullptr);
+  if (Status status = launch(vm, *options, false); !status) {
+    std::fprintf(stderr, "tarsier: %s\n", status.error().what.c_str());
+  }
+  jvmti->DisposeEnvironment();
+}
+
+}  // namespace
+
+Status launch(JavaVM* vm, const control::AgentString& options, bool attached) {
+  auto session = std::make_shared<Session>(vm, options, attached);
+  std::shared_ptr<Session> holder;
+  if (!occupy_slot(session, &holder)) {
+    refuse(options, describe_holder(*holder));
+    return {};
+  }
+  // Our thread handles no signal of the application's: it starts with all of them blocked.
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_attr_t attributes;
+  ::pthread_attr_init(&attributes);
+  ::pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  ::pthread_attr_setstacksize(&attributes, 1 << 20);
+  pthread_t thread{};
+  auto argument = std::make_unique<std::shared_ptr<Session>>(session);
+  const int err = ::pthread_create(&thread, &attributes, run_session, argument.get());
+  ::pthread_attr_destroy(&attributes);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (err != 0) {
+    vacate_slot(session.get());
+    return errno_error("starting a thread", err);
+  }
+  (void)argument.release();
+  return {};
+}
+
+Status launch_at_vm_init(JavaVM* vm, const control::AgentString& options) {
+  jvmtiEnv* jvmti = nullptr;
+  if (vm->GetEnv(reinterpret_cast<void**>(&jvmti), JVMTI_VERSION_1_2) != JNI_OK) {
+    return Error{Errc::kUnsupported, "this JVM offers no JVMTI environment"};
+  }
+  jvmtiEventCallbacks callbacks{};
+  callbacks.VMInit = on_vm_init;
+  auto stored = std::make_unique<control::AgentString>(options);
+  if (jvmti->SetEventCallbacks(&callbacks, sizeof(callbacks)) != JVMTI_ERROR_NONE ||
+      jvmti->SetEnvironmentLocalStorage(stored.get()) != JVMTI_ERROR_NONE ||
+      jvmti->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, nullptr) != JVMTI_ERROR_NONE) {
+    jvmti->DisposeEnvironment();
+    return Error{Errc::kFailed, "the JVM does not take our callback for its start"};
+  }
+  (void)stored.release();
+  return {};
+}
+
+}  // namespace tarsier::agent

@@ -1,0 +1,353 @@
+#include "agent/session.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <ctime>
+
+#include "agent/callbacks.h"
+#include "agent/engines/registry.h"
+#include "agent/session_slot.h"
+#include "base/clock.h"
+#include "base/parse.h"
+#include "linux/procfs.h"
+
+namespace tarsier::agent {
+namespace {
+
+constexpr Nanos kDrainEvery = millis(20);
+constexpr Nanos kFlushEvery = seconds(1);
+constexpr Nanos kPatience = seconds(10);  // with the command, and of the exiting JVM with us
+
+constexpr jvmtiEvent kSessionEvents[] = {JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_VM_DEATH};
+
+std::string expand(std::string pattern) {
+  const auto replace = [&](const char* key, const std::string& value) {
+    for (size_t at = 0; (at = pattern.find(key, at)) != std::string::npos; at += value.size()) {
+      pattern.replace(at, 2, value);
+    }
+  };
+  char now[32];
+  const time_t seconds_now = ::time(nullptr);
+  tm local{};
+  ::localtime_r(&seconds_now, &local);
+  std::strftime(now, sizeof(now), "%Y%m%d-%H%M%S", &local);
+  replace("%p", std::to_string(::getpid()));
+  replace("%t", now);
+  return pattern;
+}
+
+int usable_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return ::sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set)
+                                                        : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+}  // namespace
+
+Session::Session(JavaVM* vm, control::AgentString options, bool attached)
+    : vm_(vm), options_(std::move(options)), attached_(attached), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+
+Session::~Session() = default;
+
+Session::Claim Session::claim() const {
+  return {recorder_pid_.load(), Nanos(ends_at_.load())};
+}
+
+void Session::on_thread_start(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread) {
+  threads_->on_start(jvmti, jni, thread);
+}
+void Session::on_thread_end(jvmtiEnv* jvmti, JNIEnv* jni) {
+  threads_->on_end(jvmti, jni);
+}
+void Session::on_class_prepare(jvmtiEnv* jvmti, jclass klass) {
+  for (auto& engine : engines_) engine->on_class_prepare(jvmti, klass);
+}
+
+void Session::on_vm_death() {
+  vm_dies_.store(true);
+  const uint64_t one = 1;
+  if (::write(wake_.get(), &one, sizeof(one)) < 0) { /* the loop looks at the flag every 20 ms anyway */
+  }
+  std::unique_lock guard(done_lock_);
+  done_changed_.wait_for(guard, std::chrono::nanoseconds(kPatience.count), [this] { return done_; });
+}
+
+void Session::run() {
+  JavaVMAttachArgs args{JNI_VERSION_1_6, const_cast<char*>("tarsier"), nullptr};
+  if (vm_->AttachCurrentThreadAsDaemon(reinterpret_cast<void**>(&jni_), &args) != JNI_OK) {
+    fail(Error{Errc::kFailed, "the JVM does not let our thread in"});
+  } else {
+    if (Status status = prepare(); !status) {
+      fail(status.error());
+    } else if (status = start(); !status) {
+      engines_.clear();
+      fail(status.error());
+    } else {
+      loop();
+      finish();
+    }
+  }
+  {
+    const std::lock_guard guard(done_lock_);
+    done_ = true;
+    done_changed_.notify_all();
+  }
+  if (jni_ != nullptr) vm_->DetachCurrentThread();
+}
+
+void Session::fail(const Error& error) {
+  if (callbacks_on_) detach_callbacks();
+  context_.reset();
+  methods_.reset();
+  threads_.reset();
+  debug_info_.reset();
+  jvm_.reset();
+  writer_.reset();
+  vacate_slot(this);
+  if (channel_) {
+    if (channel_->send(control::Failed{error.code, error.what}, seconds(1))) return;
+  }
+  std::fprintf(stderr, "tarsier: %s; the application runs on without being recorded\n", error.what.c_str());
+}
+
+Status Session::prepare() {
+  auto jvm = Jvm::enter(vm_, jni_);
+  if (!jvm) return std::move(jvm).error();
+  jvm_ = std::move(*jvm);
+  return options_.connect.empty() ? open_own_file() : connect();
+}
+
+Status Session::open_own_file() {
+  file_name_ = expand(options_.file.empty() ? "tarsier-%p.jfr" : options_.file);
+  file_.reset(::open(file_name_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!file_) return errno_error("opening '" + file_name_ + "' for the recording", errno);
+  return {};
+}
+
+Status Session::connect() {
+  auto socket = control::connect_to(options_.connect, kPatience);
+  if (!socket) return std::move(socket).error();
+  // Whoever can load us into this JVM is its owner or root; the other end must be one of them too.
+  auto peer = control::peer_credentials(socket->get());
+  if (!peer) return std::move(peer).error();
+  if (peer->uid != 0 && peer->uid != ::geteuid()) {
+    return Error{Errc::kNotPermitted, "the control socket belongs to user " + std::to_string(peer->uid)};
+  }
+  recorder_pid_ = peer->pid;
+  channel_.emplace(std::move(*socket));
+  if (Status sent = channel_->send(control::Hello{TARSIER_VERSION, jvm_->version(), ::getpid()}, kPatience); !sent) {
+    return sent;
+  }
+  auto received = channel_->receive(kPatience);
+  if (!received) return std::move(received).error();
+  if (!*received) return Error{Errc::kFailed, "the command did not say what to record"};
+  auto* start = std::get_if<control::Start>(&(*received)->message);
+  if (start == nullptr || !(*received)->descriptor) {
+    return Error{Errc::kFailed, "the command sent no start with a file"};
+  }
+  options_.session = start->options;
+  file_name_ = start->file_name;
+  file_ = std::move((*received)->descriptor);
+  return {};
+}
+
+Status Session::start() {
+  recording::Writer::Options writing;
+  writing.chunk_size = options_.session.chunk_size;
+  writing.chunk_age = options_.session.chunk_age;
+  writing.memory = options_.session.memory / 2;
+  auto writer = recording::Writer::open(std::move(file_), std::move(writing));
+  if (!writer) return std::move(writer).error();
+  writer_ = std::move(*writer);
+
+  threads_ = std::make_unique<ThreadRegistry>(*jvm_);
+  if (Status status = threads_->prepare(); !status) return status;
+  threads_->exclude(::gettid());
+  if (Status status = install_callbacks(jvm_->jvmti()); !status) return status;
+  methods_ = std::make_unique<MethodNames>(*jvm_, *writer_);
+  context_.emplace(EngineContext{*jvm_, *threads_, *methods_, *writer_, options_.session, 0});
+  auto engines = make_engines(*context_);
+  if (!engines) return std::move(engines).error();
+  engines_ = std::move(*engines);
+  for (auto& engine : engines_) {
+    auto report = engine->probe();
+    if (!report) return std::move(report).error();
+    reports_.push_back(std::move(*report));
+  }
+
+  debug_info_ = std::make_unique<PreciseDebugInfo>(*jvm_);
+  context_->imprecise_until_compile_id = debug_info_->imprecise_until_compile_id();
+  started_at_ = monotonic_now();
+  if (options_.session.duration.count > 0) ends_at_ = (started_at_ + options_.session.duration).count;
+  next_flush_ = started_at_ + kFlushEvery;
+  write_session_events();
+  cpu_ = std::make_unique<CpuAccount>(*threads_, *writer_, ::gettid());
+
+  attach_callbacks(*this);
+  callbacks_on_ = true;
+  for (const jvmtiEvent event : kSessionEvents) {
+    if (jvm_->jvmti()->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr) != JVMTI_ERROR_NONE) {
+      return Error{Errc::kFailed, "the JVM does not tell about its threads"};
+    }
+  }
+  for (auto& engine : engines_) {
+    if (Status status = engine->start(); !status) {
+      for (auto& started : engines_) started->stop();
+      return status;
+    }
+  }
+  cpu_->update();
+  if (Status flushed = writer_->flush(); !flushed) {
+    for (auto& started : engines_) started->stop();
+    return flushed;
+  }
+  if (!channel_) return {};
+  control::Started message;
+  message.engines = reports_;
+  for (auto& engine : engines_) {
+    for (std::string& warning : engine->warnings()) message.warnings.push_back(std::move(warning));
+  }
+  if (!debug_info_->warning().empty()) message.warnings.push_back(debug_info_->warning());
+  (void)channel_->send(message, kPatience);  // if it has hung up, the loop notices
+  return {};
+}
+
+void Session::write_session_events() {
+  const Nanos now = monotonic_now();
+  const std::string version = jvm_->version();
+  const std::string name = jvm_->property("java.vm.name");
+  const std::string command = jvm_->property("sun.java.command");
+  const std::string options = control::to_agent_string(options_.session);
+  const Nanos age = linux::process_age();
+  const int64_t started_ms = (wall_now() - age).count / 1'000'000;
+  const recording::Value session[] = {std::string_view(TARSIER_VERSION), std::string_view(version),
+                                      static_cast<int64_t>(::getpid()),  static_cast<int64_t>(usable_cpus()),
+                                      static_cast<int64_t>(attached_),   age.count,
+                                      std::string_view(options)};
+  writer_->sticky_event(recording::Event::kSession, "", now, session);
+  const recording::Value jvm[] = {std::string_view(name),
+                                  std::string_view(version),
+                                  std::string_view(),
+                                  std::string_view(),
+                                  std::string_view(command),
+                                  started_ms,
+                                  static_cast<int64_t>(::getpid())};
+  writer_->sticky_event(recording::Event::kJvmInformation, "", now, jvm);
+  for (const control::EngineReport& report : reports_) {
+    const recording::Value used[] = {std::string_view(report.name), std::string_view(report.mechanism),
+                                     std::string_view(report.why), report.interval.count};
+    writer_->sticky_event(recording::Event::kEngineUsed, report.name, now, used);
+  }
+}
+
+bool Session::should_stop() {
+  if (vm_dies_.load() || !disk_error_.empty()) return true;
+  const int64_t ends_at = ends_at_.load();
+  if (ends_at != 0 && monotonic_now().count >= ends_at) return true;
+  if (!channel_) return false;
+  auto received = channel_->receive(Nanos(0));
+  if (!received) return true;  // hung up, or talks nonsense: save what we have
+  return *received && std::holds_alternative<control::Stop>((*received)->message);
+}
+
+void Session::loop() {
+  while (!should_stop()) {
+    pollfd waiting[2] = {{wake_.get(), POLLIN, 0}, {channel_ ? channel_->fd() : -1, POLLIN, 0}};
+    ::poll(waiting, 2, static_cast<int>(kDrainEvery.count / 1'000'000));
+    for (auto& engine : engines_) engine->drain();
+    if (monotonic_now() < next_flush_) continue;
+    housekeeping();
+    next_flush_ = monotonic_now() + kFlushEvery;
+  }
+}
+
+void Session::housekeeping() {
+  for (const JavaThread& thread : threads_->refresh_names()) writer_->thread(thread.info());
+  cpu_->update();
+  write_stats();
+  threads_->forget_ended();
+  if (Status flushed = writer_->flush(); !flushed && disk_error_.empty()) disk_error_ = flushed.error().what;
+}
+
+void Session::write_stats() {
+  const Nanos now = monotonic_now();
+  control::Progress progress;
+  int64_t memory = writer_->memory_used().count;
+  for (size_t i = 0; i < engines_.size(); ++i) {
+    const EngineStats stats = engines_[i]->stats();
+    const std::string_view name = reports_[i].name;
+    const recording::Value samples[] = {name, static_cast<int64_t>(stats.taken), static_cast<int64_t>(stats.written),
+                                        static_cast<int64_t>(stats.failed)};
+    writer_->event(recording::Event::kEngineSamples, now, samples);
+    for (const auto& [cause, count] : stats.dropped) {
+      const recording::Value dropped[] = {name, std::string_view(cause), static_cast<int64_t>(count)};
+      writer_->event(recording::Event::kEngineDropped, now, dropped);
+    }
+    for (const auto& [counter, value] : stats.counters) {
+      const recording::Value values[] = {name, std::string_view(counter), value};
+      writer_->event(recording::Event::kEngineCounter, now, values);
+    }
+    progress.taken += stats.taken;
+    progress.written += stats.written;
+    progress.failed += stats.failed;
+    progress.dropped += stats.dropped_in_all();
+    progress.overhead_app += stats.in_app_threads;
+    memory += stats.memory.count;
+    if (stats.hottest_share > progress.hottest_share) {
+      progress.hottest = stats.hottest;
+      progress.hottest_share = stats.hottest_share;
+    }
+  }
+  progress.elapsed = now - started_at_;
+  progress.overhead_background = cpu_->own_cpu();
+  progress.file_size = writer_->bytes_written();
+  const recording::Value overhead[] = {progress.overhead_app.count, progress.overhead_background.count, memory};
+  writer_->event(recording::Event::kOverhead, now, overhead);
+  if (channel_) (void)channel_->send(progress, Nanos(0));  // a command that does not read must not hold us up
+}
+
+void Session::finish() {
+  for (auto& engine : engines_) engine->stop();
+  housekeeping();
+  control::Finished message;
+  for (auto& engine : engines_) {
+    const EngineStats stats = engine->stats();
+    message.taken += stats.taken;
+    message.written += stats.written;
+    for (const auto& [cause, count] : stats.dropped) {
+      if (count > 0) message.dropped[cause] += count;
+    }
+  }
+  if (Status finished = writer_->finish(); !finished && disk_error_.empty()) disk_error_ = finished.error().what;
+  message.file_size = writer_->bytes_written();
+  message.complete = disk_error_.empty() && writer_->lost_events() == 0;
+  if (!message.complete) {
+    message.missing =
+        std::to_string(writer_->lost_events()) + " events are not in '" + file_name_ + "': " + disk_error_;
+  }
+
+  detach_callbacks();
+  engines_.clear();
+  cpu_.reset();
+  context_.reset();
+  methods_.reset();
+  threads_.reset();
+  debug_info_.reset();
+  jvm_.reset();
+  writer_.reset();
+  vacate_slot(this);  // before the word is out: the next recording may come at once
+  if (channel_) {
+    (void)channel_->send(message, seconds(1));
+  } else if (!message.complete) {
+    std::fprintf(stderr, "tarsier: %s\n", message.missing.c_str());
+  }
+}
+
+}  // namespace tarsier::agent

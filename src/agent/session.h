@@ -1,0 +1,93 @@
+// One recording, from attach to the finished file. It lives on a thread of its own; nothing of it remains afterwards.
+#pragma once
+
+#include <jni.h>
+#include <jvmti.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/cpu_account.h"
+#include "agent/debug_info.h"
+#include "agent/engines/engine.h"
+#include "agent/jvm.h"
+#include "agent/thread_registry.h"
+#include "base/unique_fd.h"
+#include "control/channel.h"
+#include "control/options.h"
+#include "recording/writer.h"
+
+namespace tarsier::agent {
+
+class Session {
+ public:
+  Session(JavaVM* vm, control::AgentString options, bool attached);
+  ~Session();
+
+  // The whole life, on the session's thread. Prints to stderr only when there is no command to tell.
+  void run();
+
+  // Of the one that runs, for those who come second. Any thread.
+  struct Claim {
+    int64_t recorder_pid = 0;  // the command's, or 0
+    Nanos ends_at;             // CLOCK_MONOTONIC; 0 if it is open
+  };
+  [[nodiscard]] Claim claim() const;
+
+  // JVMTI callbacks, in the thread concerned.
+  void on_thread_start(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread);
+  void on_thread_end(jvmtiEnv* jvmti, JNIEnv* jni);
+  void on_class_prepare(jvmtiEnv* jvmti, jclass klass);
+  // Asks the session to finish and waits until it has let go of the JVM.
+  void on_vm_death();
+
+ private:
+  Status prepare();
+  Status connect();
+  Status open_own_file();
+  Status start();
+  void loop();
+  bool should_stop();
+  void housekeeping();
+  void write_stats();
+  void write_session_events();
+  void finish();
+  void fail(const Error& error);
+
+  JavaVM* const vm_;
+  JNIEnv* jni_ = nullptr;
+  control::AgentString options_;
+  const bool attached_;
+  std::string file_name_;
+  unique_fd file_;
+  unique_fd wake_;
+  std::optional<control::Channel> channel_;
+
+  std::unique_ptr<Jvm> jvm_;
+  std::unique_ptr<ThreadRegistry> threads_;
+  std::unique_ptr<PreciseDebugInfo> debug_info_;
+  std::unique_ptr<recording::Writer> writer_;
+  std::unique_ptr<MethodNames> methods_;
+  std::optional<EngineContext> context_;
+  std::vector<std::unique_ptr<Engine>> engines_;
+  std::vector<control::EngineReport> reports_;
+  std::unique_ptr<CpuAccount> cpu_;
+
+  Nanos started_at_, next_flush_;
+  std::string disk_error_;
+  std::atomic<int64_t> recorder_pid_{0};
+  std::atomic<int64_t> ends_at_{0};
+  std::atomic<bool> vm_dies_{false};
+  std::atomic<bool> callbacks_on_{false};
+
+  std::mutex done_lock_;
+  std::condition_variable done_changed_;
+  bool done_ = false;
+};
+
+}  // namespace tarsier::agent

@@ -1,0 +1,99 @@
+// The Java threads of the JVM, kept right from the start of a session on: who has started, ended, or changed its name.
+//
+// Threads come and go in JVMTI callbacks, which run in the thread concerned; everything else is the session thread's.
+// One lock, never taken by a signal handler, never held for longer than one thread's affairs.
+#pragma once
+
+#include <jni.h>
+#include <jvmti.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "agent/jvm.h"
+#include "base/units.h"
+#include "hotspot/threads.h"
+#include "recording/constants.h"
+
+namespace tarsier::agent {
+
+struct JavaThread {
+  uint32_t serial = 0;  // unique in the session; native ids are reused
+  pid_t tid = 0;
+  int64_t java_id = 0;
+  std::string name;
+  void* env = nullptr;    // its JNIEnv
+  jobject ref = nullptr;  // global, until it ends
+  bool ended = false;
+  bool seen = false;  // had an event since names were last looked at
+
+  [[nodiscard]] recording::ThreadInfo info() const { return {name, tid, name, java_id, false}; }
+};
+
+// An engine that follows threads. Called under the registry's lock; ended() by the very thread, which gets no further
+// signal of ours after it.
+class ThreadListener {
+ public:
+  virtual ~ThreadListener() = default;
+  virtual void thread_started(const JavaThread& thread) = 0;
+  virtual void thread_ended(const JavaThread& thread) = 0;
+};
+
+class ThreadRegistry {
+ public:
+  explicit ThreadRegistry(Jvm& jvm) : jvm_(jvm) {}
+  ~ThreadRegistry();
+
+  // Before any event: what the JVM calls the fields that we read.
+  Status prepare();
+  void set_listener(ThreadListener* listener);
+  // Registers the threads that exist already; events must be on by now, so that none falls between.
+  Status add_existing();
+
+  // JVMTI callbacks, in the thread concerned.
+  void on_start(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread);
+  void on_end(jvmtiEnv* jvmti, JNIEnv* jni);
+
+  // Session thread. By value: the thread may rename itself or end while we look.
+  std::optional<JavaThread> find(uint32_t serial);
+  std::optional<JavaThread> find_by_tid(pid_t tid);  // live ones
+  void mark_seen(uint32_t serial);
+  // Reads again the names of threads that had events since the last call; answers those that changed.
+  std::vector<JavaThread> refresh_names();
+  // Drops threads whose end lies before the previous call: nothing of theirs can still be in a ring.
+  void forget_ended();
+  [[nodiscard]] std::vector<pid_t> live_tids();
+
+  // Our own thread is none of the application's.
+  void exclude(pid_t tid) { excluded_ = tid; }
+
+ private:
+  struct Fields {
+    jfieldID eetop = nullptr;  // JavaThread*
+    jfieldID tid = nullptr;    // Thread.getId()
+    ptrdiff_t env_offset = 0;  // from a JavaThread* to its JNIEnv
+  };
+  void end_locked(jvmtiEnv* jvmti, JNIEnv* jni, pid_t tid);
+  void add_locked(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, pid_t tid, void* env);
+  static std::string name_of(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread);
+
+  Jvm& jvm_;
+  Fields fields_;
+  hotspot::ThreadLayout layout_;
+  pid_t excluded_ = 0;
+  ThreadListener* listener_ = nullptr;
+
+  std::mutex lock_;
+  uint32_t next_serial_ = 1;
+  std::unordered_map<uint32_t, std::unique_ptr<JavaThread>> threads_;
+  std::unordered_map<pid_t, JavaThread*> live_;
+  std::vector<uint32_t> ended_, ended_before_;
+};
+
+}  // namespace tarsier::agent

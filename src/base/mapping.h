@@ -1,0 +1,40 @@
+// Zeroed, page-aligned memory of our own, given back at the end.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace tarsier {
+
+class Mapping {
+ public:
+  Mapping() = default;
+  // Empty if the kernel refuses. Untouched pages cost nothing.
+  explicit Mapping(size_t size) : size_(size) {
+    void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    memory_ = memory == MAP_FAILED ? nullptr : static_cast<uint8_t*>(memory);
+  }
+  Mapping(Mapping&& other) noexcept
+      : memory_(std::exchange(other.memory_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  Mapping& operator=(Mapping&& other) noexcept {
+    std::swap(memory_, other.memory_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~Mapping() {
+    if (memory_ != nullptr) ::munmap(memory_, size_);
+  }
+
+  explicit operator bool() const { return memory_ != nullptr; }
+  [[nodiscard]] uint8_t* data() const { return memory_; }
+  [[nodiscard]] size_t size() const { return size_; }
+
+ private:
+  uint8_t* memory_ = nullptr;
+  size_t size_ = 0;
+};
+
+}  // namespace tarsier
