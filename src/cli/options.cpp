@@ -1,0 +1,252 @@
+#include "cli/options.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/parse.h"
+
+namespace tarsier::cli {
+namespace {
+
+constexpr Option kHelp = {.name = "help", .letter = 'h', .help = "show this text"};
+
+Error usage(std::string what) {
+  return Error{Errc::kUsage, std::move(what)};
+}
+
+std::vector<std::string_view> split(std::string_view list) {
+  std::vector<std::string_view> words;
+  while (true) {
+    const size_t comma = list.find(',');
+    words.push_back(list.substr(0, comma));
+    if (comma == std::string_view::npos) return words;
+    list.remove_prefix(comma + 1);
+  }
+}
+
+std::string joined(std::string_view list) {
+  std::string text;
+  for (const std::string_view word : split(list)) text.append(text.empty() ? "" : ", ").append(word);
+  return text;
+}
+
+const Option* find_option(const CommandSpec& spec, auto matches) {
+  if (matches(kHelp)) return &kHelp;
+  const auto found = std::find_if(spec.options.begin(), spec.options.end(), matches);
+  return found == spec.options.end() ? nullptr : &*found;
+}
+
+Error unknown_option(const CommandSpec& spec, std::string_view name) {
+  std::vector<std::string_view> known = {kHelp.name};
+  for (const Option& option : spec.options) known.push_back(option.name);
+  const std::string_view meant = nearest(name, known);
+  return usage("there is no option --" + std::string(name) +
+               (meant.empty() ? std::string() : "; did you mean --" + std::string(meant) + "?"));
+}
+
+Status check_word(const Option& option, std::string_view word) {
+  const auto allowed = split(option.allowed);
+  if (std::find(allowed.begin(), allowed.end(), word) != allowed.end()) return {};
+  const std::string_view meant = nearest(word, allowed);
+  return usage("'" + std::string(word) + "' is not known; allowed: " + joined(option.allowed) +
+               (meant.empty() ? std::string() : "; did you mean " + std::string(meant) + "?"));
+}
+
+Result<int64_t> parse_number(const Option& option, std::string_view text) {
+  int64_t number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || rest != text.data() + text.size() || number < option.min || number > option.max) {
+    return usage("'" + std::string(text) + "' is not a whole number from " + std::to_string(option.min) + " to " +
+                 std::to_string(option.max));
+  }
+  return number;
+}
+
+Result<double> parse_share(std::string_view text) {
+  std::string_view digits = text;
+  const bool percent = digits.ends_with('%');
+  if (percent) digits.remove_suffix(1);
+  double share = 0;
+  const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), share);
+  if (percent) share /= 100;
+  if (error != std::errc() || rest != digits.data() + digits.size() || !(share >= 0 && share <= 1)) {
+    return usage("'" + std::string(text) + "' is not a share: write 0.05 or 5%, at most 1 or 100%");
+  }
+  return share;
+}
+
+template <class T>
+Status outcome(const Result<T>& parsed) {
+  return parsed ? Status() : Status(parsed.error());
+}
+
+Status check_value(const Option& option, std::string_view value) {
+  switch (option.kind) {
+    case Kind::kSwitch:
+    case Kind::kText:
+      return value.empty() && option.kind == Kind::kText ? Status(usage("its value is empty")) : Status();
+    case Kind::kWord:
+      return check_word(option, value);
+    case Kind::kWords:
+      for (const std::string_view word : split(value)) {
+        if (auto checked = check_word(option, word); !checked) return checked;
+      }
+      return {};
+    case Kind::kDuration: {
+      const auto parsed = parse_duration(value);
+      if (parsed && parsed->count < option.min) {
+        return usage("'" + std::string(value) + "' is too short; the least is " + format_duration(Nanos(option.min)));
+      }
+      return outcome(parsed);
+    }
+    case Kind::kSize: {
+      const auto parsed = parse_size(value);
+      if (parsed && parsed->count < option.min) {
+        return usage("'" + std::string(value) + "' is too small; the least is " + std::to_string(option.min >> 20) +
+                     "m");
+      }
+      return outcome(parsed);
+    }
+    case Kind::kNumber:
+      return outcome(parse_number(option, value));
+    case Kind::kShare:
+      return outcome(parse_share(value));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Arguments> parse_arguments(const CommandSpec& spec, std::span<const std::string> words) {
+  Arguments arguments;
+  arguments.spec_ = &spec;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string_view word = words[i];
+    if (word == "--") {
+      const auto rest = words.subspan(i + 1);
+      (spec.takes_program ? arguments.program : arguments.operands)
+          .insert((spec.takes_program ? arguments.program : arguments.operands).end(), rest.begin(), rest.end());
+      if (spec.takes_program && rest.empty()) return usage("-- must be followed by the program to run");
+      break;
+    }
+    if (word.size() < 2 || word[0] != '-') {
+      arguments.operands.emplace_back(word);
+      continue;
+    }
+
+    // --name, --name=value, --name value, -n, -nvalue, -n value
+    const bool is_long = word[1] == '-';
+    const size_t name_end = is_long ? std::min(word.find('='), word.size()) : 2;
+    const std::string_view name = word.substr(is_long ? 2 : 1, name_end - (is_long ? 2 : 1));
+    const Option* option = find_option(
+        spec, [&](const Option& candidate) { return is_long ? candidate.name == name : candidate.letter == name[0]; });
+    if (option == nullptr) {
+      return is_long ? unknown_option(spec, name) : usage("there is no option -" + std::string(name));
+    }
+    const std::string shown = "--" + std::string(option->name);
+    std::string_view value;
+    if (name_end < word.size()) {
+      if (option->kind == Kind::kSwitch) {
+        return usage(shown + " takes no value, but got '" + std::string(word.substr(name_end + (is_long ? 1 : 0))) +
+                     "'");
+      }
+      value = word.substr(name_end + (is_long ? 1 : 0));
+    } else if (option->kind != Kind::kSwitch) {
+      if (i + 1 == words.size()) {
+        return usage(shown + " needs a value: " + shown + " " + std::string(option->value));
+      }
+      value = words[++i];
+    }
+    if (auto checked = check_value(*option, value); !checked) return std::move(checked).error().in(shown);
+    arguments.given_.insert_or_assign(std::string(option->name), std::string(value));
+  }
+  if (arguments.operands.size() > spec.max_operands && !arguments.has("help")) {
+    return usage("one word too many: '" + arguments.operands[spec.max_operands] + "'; usage: tarsier " +
+                 std::string(spec.name) + " [OPTIONS] " + std::string(spec.operands));
+  }
+  return arguments;
+}
+
+std::string Arguments::text(std::string_view option) const {
+  if (const auto found = given_.find(option); found != given_.end()) return found->second;
+  const Option* known = find_option(*spec_, [&](const Option& candidate) { return candidate.name == option; });
+  return known == nullptr ? std::string() : std::string(known->fallback);
+}
+
+std::vector<std::string> Arguments::words(std::string_view option) const {
+  const std::string list = text(option);
+  if (list.empty()) return {};
+  const auto words = split(list);
+  return {words.begin(), words.end()};
+}
+
+Nanos Arguments::duration(std::string_view option) const {
+  const auto parsed = parse_duration(text(option));
+  return parsed ? *parsed : Nanos(0);
+}
+
+Bytes Arguments::size(std::string_view option) const {
+  const auto parsed = parse_size(text(option));
+  return parsed ? *parsed : Bytes(0);
+}
+
+int64_t Arguments::number(std::string_view option) const {
+  const std::string value = text(option);
+  int64_t number = 0;
+  std::from_chars(value.data(), value.data() + value.size(), number);
+  return number;
+}
+
+double Arguments::share(std::string_view option) const {
+  const auto parsed = parse_share(text(option));
+  return parsed ? *parsed : 0;
+}
+
+std::string help_text(const CommandSpec& spec) {
+  std::string text = "tarsier " + std::string(spec.name) + ": " + std::string(spec.summary) + "\n\nusage: tarsier " +
+                     std::string(spec.name) + " [OPTIONS]" + (spec.operands.empty() ? "" : " ") +
+                     std::string(spec.operands) + "\n\n";
+  constexpr size_t kColumn = 26;
+  const auto add = [&text](const Option& option) {
+    std::string left = option.letter != 0 ? std::string("  -") + option.letter + ", " : "      ";
+    left.append("--").append(option.name);
+    if (!option.value.empty()) left.append(" ").append(option.value);
+    text += left;
+    text.append(left.size() + 2 <= kColumn ? kColumn - left.size() : 2, ' ');
+    text += option.help;
+    if (!option.allowed.empty()) text.append(": ").append(joined(option.allowed));
+    if (!option.fallback.empty()) text.append(" (default: ").append(option.fallback).append(")");
+    text += '\n';
+  };
+  for (const Option& option : spec.options) add(option);
+  add(kHelp);
+  if (!spec.notes.empty()) text.append("\n").append(spec.notes).append("\n");
+  return text;
+}
+
+std::string_view nearest(std::string_view word, std::span<const std::string_view> known) {
+  std::string_view best;
+  size_t best_distance = word.size() < 4 ? 2 : 3;  // must be less than that
+  for (const std::string_view candidate : known) {
+    if (word.size() >= 2 && candidate.starts_with(word)) return candidate;
+    // Edit distance: insert, delete, replace. Words are short, so the plain table does.
+    std::vector<size_t> row(candidate.size() + 1);
+    for (size_t j = 0; j < row.size(); ++j) row[j] = j;
+    for (size_t i = 1; i <= word.size(); ++i) {
+      size_t diagonal = row[0];
+      row[0] = i;
+      for (size_t j = 1; j < row.size(); ++j) {
+        const size_t replaced = diagonal + (word[i - 1] == candidate[j - 1] ? 0 : 1);
+        diagonal = row[j];
+        row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+      }
+    }
+    if (row.back() < best_distance) {
+      best_distance = row.back();
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+}  // namespace tarsier::cli

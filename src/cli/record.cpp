@@ -1,0 +1,274 @@
+// tarsier record
+#include <poll.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "analysis/model.h"
+#include "attach/agent_library.h"
+#include "attach/java_command.h"
+#include "attach/load.h"
+#include "base/parse.h"
+#include "cli/child.h"
+#include "cli/command.h"
+#include "cli/console.h"
+#include "cli/control_socket.h"
+#include "cli/install.h"
+#include "cli/output_file.h"
+#include "cli/session.h"
+#include "cli/signals.h"
+#include "cli/target.h"
+#include "export/escape.h"
+#include "export/report.h"
+
+namespace tarsier::cli {
+namespace {
+
+constexpr Option kOptions[] = {
+    {.name = "cpu", .help = "sample where CPU time goes (the default)"},
+    {.name = "engine",
+     .kind = Kind::kWord,
+     .value = "NAME",
+     .help = "how stacks are walked; default: the best that works",
+     .allowed = "agct"},
+    {.name = "clock",
+     .kind = Kind::kWord,
+     .value = "NAME",
+     .help = "what triggers samples; default: perf, or cputimer where perf is forbidden",
+     .allowed = "perf,cputimer"},
+    {.name = "interval",
+     .letter = 'i',
+     .kind = Kind::kDuration,
+     .value = "TIME",
+     .help = "CPU time between samples; default: 1ms, or the finest that the clock can do",
+     .min = 10'000},
+    {.name = "duration",
+     .letter = 'd',
+     .kind = Kind::kDuration,
+     .value = "TIME",
+     .help = "stop after this time; default: at Ctrl-C or when the JVM ends",
+     .min = 1'000'000},
+    {.name = "output",
+     .letter = 'o',
+     .kind = Kind::kText,
+     .value = "FILE",
+     .help = "the recording; default: tarsier-MAIN-PID-TIME.jfr"},
+    {.name = "memory",
+     .kind = Kind::kSize,
+     .value = "SIZE",
+     .fallback = "64m",
+     .help = "bound for what the agent holds in the JVM",
+     .min = 1 << 20},
+    {.name = "max-depth",
+     .kind = Kind::kNumber,
+     .value = "N",
+     .fallback = "2048",
+     .help = "frames of one stack",
+     .min = 1,
+     .max = 8192},
+    {.name = "json", .help = "print the outcome as JSON"},
+};
+constexpr CommandSpec kSpec = {
+    .name = "record",
+    .summary = "record a JVM into a JFR file",
+    .operands = "[PID | NAME | -- CMD ...]",
+    .max_operands = 1,
+    .takes_program = true,
+    .options = kOptions,
+    .notes =
+        "NAME is a part of the JVM's main class or jar. If only one JVM runs, it need not be named.\n"
+        "-- CMD starts a program and records its (first) JVM from its start until the program ends or the time is "
+        "over;\n"
+        "the program then goes on, and its exit code, if it is not 0, becomes ours.\n"
+        "Times: 10us, 1ms, 30s, 2m. Sizes: 512k, 64m, 1g.\n"
+        "Ctrl-C (also SIGTERM, SIGHUP) ends the recording and saves; a second one leaves at once.\n"
+        "An existing FILE is replaced, but only once the recording has started; a symbolic link is refused.\n"
+        "The verdict and, as the last line, the path of the file go to stdout.",
+};
+
+control::SessionOptions session_options(const Arguments& arguments) {
+  control::SessionOptions options;
+  options.engine = arguments.text("engine");
+  options.clock = arguments.text("clock");
+  options.interval = arguments.duration("interval");
+  options.duration = arguments.duration("duration");
+  options.memory = arguments.size("memory");
+  options.max_depth = static_cast<int>(arguments.number("max-depth"));
+  return options;
+}
+
+// tarsier-Main-4711-20260131-235959.jfr
+std::string default_file_name(std::string_view main, pid_t pid) {
+  std::string name = attach::short_name(main);
+  if (name.ends_with(".jar")) name.resize(name.size() - 4);
+  name = name.substr(std::min(name.find_last_of("./") + 1, name.size()));
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  };
+  std::replace_if(
+      name.begin(), name.end(), [&](char c) { return !is_plain(c); }, '_');
+  name.resize(std::min<size_t>(name.size(), 60));
+  const time_t now = ::time(nullptr);
+  tm local{};
+  ::localtime_r(&now, &local);
+  char time[32];
+  ::strftime(time, sizeof time, "%Y%m%d-%H%M%S", &local);
+  return "tarsier-" + (name.empty() ? "jvm" : name) + "-" + std::to_string(pid) + "-" + time + ".jfr";
+}
+
+std::string seconds_text(Nanos time) {
+  return std::to_string(time / seconds(1)) + " s";
+}
+
+// What the user is told at the end, and the exit code that belongs to it.
+int conclude(const Outcome& outcome, const OutputFile& output, bool as_json) {
+  struct stat info {};
+  if (::fstat(output.fd(), &info) == 0 && info.st_size == 0) {
+    ::unlink(output.path().c_str());
+    return fail(Error{Errc::kFailed, outcome.problem + "; nothing had been written yet"});
+  }
+  int code = 0;
+  std::string missing;
+  if (!outcome.finished) {
+    missing = outcome.problem + ". Saved are the first " + seconds_text(outcome.last.elapsed) +
+              "; at most the last second is missing";
+  } else if (!outcome.finished->complete) {
+    missing = outcome.finished->missing;
+  }
+  if (!missing.empty()) {
+    say("the recording is incomplete: " + missing);
+    code = exit_code(Errc::kIncomplete);
+  }
+
+  std::vector<std::string> verdict;
+  const auto model = analysis::load(output.path());
+  if (model) {
+    verdict = exporting::verdict_lines(*model);
+  } else {
+    say("the recording can't be read back: " + model.error().what);
+    code = code == 0 ? exit_code(model.error().code) : code;
+  }
+
+  if (as_json) {
+    nlohmann::ordered_json result = {{"file", output.path()}, {"complete", missing.empty()}, {"verdict", verdict}};
+    result["missing"] = missing.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(missing);
+    if (outcome.finished) {
+      result["samples"] = {{"taken", outcome.finished->taken},
+                           {"written", outcome.finished->written},
+                           {"dropped", outcome.finished->dropped}};
+    }
+    const std::string text = result.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    return print(text + "\n") ? code : 1;
+  }
+  std::string text;
+  for (const std::string& line : verdict) text += line + "\n";
+  if (!print(text + output.path() + "\n")) return 1;
+  say("next: tarsier report " + output.path() + "   or: tarsier export " + output.path() + " --to html -o flame.html");
+  return code;
+}
+
+struct Call {
+  control::Channel channel;
+  attach::PendingLoad load;  // kept until the end: the JVM answers it when it likes
+};
+
+// What the target sees of us, the socket and maybe a copy of the agent, is gone again when this returns.
+Result<Call> attach_to(const attach::Jvm& jvm, const std::string& library, Signals& signals) {
+  auto delivered = attach::deliver_agent(jvm, library);
+  if (!delivered) return std::move(delivered).error();
+  auto socket = ControlSocket::open({jvm, false});
+  if (!socket) return std::move(socket).error();
+  auto load = attach::request_load(
+      jvm, {.library = delivered->path, .options = socket->agent_options(), .cancel_fd = signals.fd()});
+  if (!load) return std::move(load).error();
+  auto channel = socket->wait_for_attached(*load, signals);
+  if (!channel) return std::move(channel).error();
+  return Call{std::move(*channel), std::move(*load)};
+}
+
+int attach_and_record(const Arguments& arguments, Signals& signals) {
+  const auto jvm = find_target(arguments.operands.empty() ? "" : arguments.operands[0]);
+  if (!jvm) return fail(jvm.error());
+  if (jvm->obstacle) return fail(*jvm->obstacle);
+  const auto library = find_agent_library();
+  if (!library) return fail(library.error());
+  auto output =
+      OutputFile::create(arguments.has("output") ? arguments.text("output") : default_file_name(jvm->main, jvm->pid));
+  if (!output) return fail(output.error());
+
+  auto call = attach_to(*jvm, *library, signals);
+  if (!call) return fail(call.error());
+  say("recording JVM " + std::to_string(jvm->pid) + " (" + (jvm->main.empty() ? "?" : exporting::visible(jvm->main)) +
+      ") into " + output->path() + "; Ctrl-C ends it and saves");
+  const auto outcome = Session(call->channel, signals, *output, nullptr, session_options(arguments)).run();
+  if (!outcome) return fail(outcome.error());
+  return conclude(*outcome, *output, arguments.has("json"));
+}
+
+// A failing program's own code wins.
+int wait_for_program(Child& child, Signals& signals, int our_code) {
+  while (!child.poll_exit()) {
+    pollfd event{signals.fd(), POLLIN, 0};
+    ::poll(&event, 1, -1);
+    for (auto info = signals.next(); info; info = signals.next()) {
+      const int number = static_cast<int>(info->ssi_signo);
+      if (number != SIGCHLD && !from_terminal(*info)) child.forward(number);
+    }
+  }
+  const int childs_code = *child.poll_exit();
+  return childs_code != 0 ? childs_code : our_code;
+}
+
+int run_and_record(const Arguments& arguments, Signals& signals) {
+  const auto library = find_agent_library();
+  if (!library) return fail(library.error());
+  const std::string main = attach::main_of_command_line(arguments.program);
+  auto output =
+      OutputFile::create(arguments.has("output") ? arguments.text("output") : default_file_name(main, ::getpid()));
+  if (!output) return fail(output.error());
+
+  attach::Jvm ours;  // its JVM will be ours in all that matters for the socket
+  ours.pid = ours.namespace_pid = ::getpid();
+  ours.uid = ::geteuid();
+  ours.gid = ::getegid();
+  auto socket = ControlSocket::open({ours, true});
+  if (!socket) return fail(socket.error());
+  const char* present = std::getenv("JAVA_TOOL_OPTIONS");
+  const auto launch =
+      with_agent(arguments.program, *library, socket->agent_options(), present != nullptr ? present : "");
+  if (!launch) return fail(launch.error());
+  auto child = Child::start(*launch, signals.previous_mask());
+  if (!child) return fail(child.error());
+
+  int code = 0;
+  auto channel = socket->wait_for_child(*child, signals);
+  if (!channel) {
+    code = fail(channel.error());
+  } else {
+    { const auto no_more_callers = std::move(*socket); }
+    say("recording " + arguments.program[0] + " into " + output->path() + "; its end ends it");
+    auto outcome = Session(*channel, signals, *output, &*child, session_options(arguments)).run();
+    code = outcome ? conclude(*outcome, *output, arguments.has("json")) : fail(outcome.error());
+  }
+  return wait_for_program(*child, signals, code);
+}
+
+int run_record(const Arguments& arguments) {
+  if (!arguments.program.empty() && !arguments.operands.empty()) {
+    return fail(Error{Errc::kUsage, "either a JVM that runs ('" + arguments.operands[0] +
+                                        "') or a program to start (behind --), not both"});
+  }
+  auto signals = Signals::take();
+  if (!signals) return fail(signals.error());
+  return arguments.program.empty() ? attach_and_record(arguments, *signals) : run_and_record(arguments, *signals);
+}
+
+}  // namespace
+
+const Command kRecord = {kSpec, run_record};
+
+}  // namespace tarsier::cli

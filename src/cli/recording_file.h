@@ -1,0 +1,17 @@
+// Opening a recording for a command that shows it.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "analysis/model.h"
+#include "base/result.h"
+
+namespace tarsier::cli {
+
+// The recording that the command's only operand names. Its errors are never those that mean JVMs.
+Result<analysis::Model> load_recording(const std::string& command, std::span<const std::string> operands);
+// Says what could not be read, and returns the exit code that belongs to it: 0, or 5 if something is missing.
+int tell_problems(const analysis::Model& model);
+
+}  // namespace tarsier::cli

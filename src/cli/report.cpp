@@ -1,0 +1,75 @@
+// tarsier report
+#include "export/report.h"
+
+#include "cli/command.h"
+#include "cli/console.h"
+#include "cli/recording_file.h"
+
+namespace tarsier::cli {
+namespace {
+
+constexpr Option kOptions[] = {
+    {.name = "view",
+     .kind = Kind::kWords,
+     .value = "V,..",
+     .help = "what to show, default hot,tree",
+     .allowed = "hot,tree,threads,quality,callers"},
+    {.name = "json", .help = "print JSON (schema: docs/report.schema.json)"},
+    {.name = "thread", .kind = Kind::kText, .value = "REGEX", .help = "only threads whose name contains a match"},
+    {.name = "from", .kind = Kind::kDuration, .value = "TIME", .help = "only from there on, since the start"},
+    {.name = "to", .kind = Kind::kDuration, .value = "TIME", .help = "only up to there, since the start"},
+    {.name = "min-share",
+     .kind = Kind::kShare,
+     .value = "X",
+     .fallback = "1%",
+     .help = "leave lighter nodes out of trees"},
+    {.name = "top",
+     .kind = Kind::kNumber,
+     .value = "N",
+     .fallback = "20",
+     .help = "rows of a list",
+     .min = 1,
+     .max = 1'000'000},
+    {.name = "signatures", .help = "tell overloaded methods apart"},
+    {.name = "by-thread", .help = "let the tree start with the threads"},
+};
+constexpr CommandSpec kSpec = {
+    .name = "report",
+    .summary = "where the time went, as text or JSON",
+    .operands = "FILE",
+    .max_operands = 1,
+    .options = kOptions,
+    .notes =
+        "FILE is a recording of tarsier, of JFR itself or of another tool that writes JFR files.\n"
+        "Of a damaged recording everything intact is shown; the exit code is then 5.",
+};
+
+exporting::ReportOptions report_options(const Arguments& arguments) {
+  exporting::ReportOptions options;
+  options.views = arguments.words("view");
+  options.thread_regex = arguments.text("thread");
+  if (arguments.has("from")) options.from = arguments.duration("from");
+  if (arguments.has("to")) options.to = arguments.duration("to");
+  options.min_share = arguments.share("min-share");
+  options.top = static_cast<int>(arguments.number("top"));
+  options.signatures = arguments.has("signatures");
+  options.by_thread = arguments.has("by-thread");
+  return options;
+}
+
+int run_report(const Arguments& arguments) {
+  const auto model = load_recording("report", arguments.operands);
+  if (!model) return fail(model.error());
+  const exporting::ReportOptions options = report_options(arguments);
+  const auto text =
+      arguments.has("json") ? exporting::report_json(*model, options) : exporting::report_text(*model, options);
+  if (!text) return fail(text.error());
+  if (!print(*text)) return 1;
+  return tell_problems(*model);
+}
+
+}  // namespace
+
+const Command kReport = {kSpec, run_report};
+
+}  // namespace tarsier::cli

@@ -1,0 +1,166 @@
+#include "cli/session.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "base/clock.h"
+#include "base/parse.h"
+#include "cli/console.h"
+
+namespace tarsier::cli {
+namespace {
+
+constexpr Nanos kHelloPatience = seconds(10);
+constexpr Nanos kStartPatience = seconds(60);  // the agent may have to visit all classes of a big JVM
+constexpr Nanos kFinishPatience = seconds(30);
+constexpr Nanos kDurationGrace = seconds(15);  // the agent counts the duration; this is for one that lost count
+constexpr Nanos kSendPatience = seconds(5);
+constexpr Nanos kForever{std::numeric_limits<int64_t>::max()};
+
+}  // namespace
+
+Session::Session(control::Channel& channel, Signals& signals, OutputFile& output, Child* child,
+                 const control::SessionOptions& options)
+    : channel_(channel),
+      signals_(signals),
+      output_(output),
+      child_(child),
+      options_(options),
+      display_(options.duration) {
+  enter(Phase::kHello, kHelloPatience);
+}
+
+void Session::enter(Phase phase, Nanos patience) {
+  phase_ = phase;
+  deadline_ = patience == kForever ? kForever : monotonic_now() + patience;
+}
+
+Result<Outcome> Session::run() {
+  while (phase_ != Phase::kDone) {
+    std::array<pollfd, 2> events = {{{channel_.fd(), POLLIN, 0}, {signals_.fd(), POLLIN, 0}}};
+    ::poll(events.data(), events.size(), 200);
+    if (events[0].revents != 0) receive();
+    if (phase_ != Phase::kDone) read_signals();
+    if (phase_ != Phase::kDone) check_deadline();
+  }
+  display_.clear();
+  if (failed_) return *failed_;
+  return outcome_;
+}
+
+void Session::receive() {
+  while (phase_ != Phase::kDone) {
+    auto received = channel_.receive(Nanos(0));
+    if (!received) {
+      const bool hung_up = received.error().code == Errc::kNotFound;
+      give_up(hung_up ? "the JVM ended, or its agent hung up, before the recording was finished"
+                      : "the agent sent what is not understood: " + received.error().what);
+      return;
+    }
+    if (!*received) return;
+    std::visit([this](const auto& message) { on(message); }, (*received)->message);
+  }
+}
+
+void Session::on(const control::Hello&) {
+  if (phase_ != Phase::kHello) return;
+  enter(Phase::kStarting, kStartPatience);
+  const control::Start start{options_, output_.path()};
+  if (auto sent = channel_.send(start, kSendPatience, output_.fd()); !sent) give_up(sent.error().what);
+}
+
+void Session::on(const control::Started& started) {
+  if (phase_ != Phase::kStarting) return;
+  enter(Phase::kRecording, options_.duration.count == 0 ? kForever : options_.duration + kDurationGrace);
+  if (auto published = output_.publish(); !published) {
+    failed_ = std::move(published).error();
+    phase_ = Phase::kDone;  // hanging up makes the agent stop
+    return;
+  }
+  for (const control::EngineReport& engine : started.engines) {
+    std::string line = "  " + engine.name + " by " + engine.mechanism;
+    if (engine.interval.count > 0) line += ", every " + format_duration(engine.interval);
+    if (!engine.why.empty()) line += " (" + engine.why + ")";
+    say(line);
+  }
+  for (const std::string& warning : started.warnings) say("warning: " + warning);
+  if (interrupts_ > 0) stop();  // was asked for while it started
+}
+
+void Session::on(const control::Progress& progress) {
+  outcome_.last = progress;
+  if (phase_ == Phase::kRecording) display_.show(progress);
+}
+
+void Session::on(const control::Finished& finished) {
+  outcome_.finished = finished;
+  phase_ = Phase::kDone;
+}
+
+void Session::on(const control::Failed& failed) {
+  give_up(failed.what, failed.code);
+}
+
+void Session::read_signals() {
+  for (auto info = signals_.next(); info && phase_ != Phase::kDone; info = signals_.next()) {
+    if (info->ssi_signo != SIGCHLD) {
+      user_interrupts(*info);
+    } else if (child_ != nullptr && child_->poll_exit() && phase_ == Phase::kRecording) {
+      stop();  // the JVM may live on without the program that started it
+    }
+  }
+}
+
+// We attached: the first signal saves, the second leaves at once. We started the program: the first is the program's,
+// the second saves, the third leaves.
+void Session::user_interrupts(const signalfd_siginfo& info) {
+  ++interrupts_;
+  display_.clear();
+  if (child_ != nullptr && !from_terminal(info)) child_->forward(static_cast<int>(info.ssi_signo));
+  const int for_us = child_ != nullptr ? interrupts_ - 1 : interrupts_;
+  if (for_us >= 2) {
+    give_up("left before the agent had confirmed; it saves on its own what it has", Errc::kFailed);
+  } else if (for_us == 1 && phase_ == Phase::kRecording) {
+    say("saving ... (again: leave at once)");
+    stop();
+  }
+}
+
+void Session::stop() {
+  enter(Phase::kStopping, kFinishPatience);
+  // An agent that has just hung up may have said Finished before: that is still to be read.
+  [[maybe_unused]] const Status sent = channel_.send(control::Stop{}, kSendPatience);
+}
+
+void Session::check_deadline() {
+  if (deadline_ == kForever || monotonic_now() < deadline_) return;
+  switch (phase_) {
+    case Phase::kHello:
+    case Phase::kStarting:
+      give_up("the agent was loaded but did not start recording in time: the JVM may be hanging");
+      break;
+    case Phase::kRecording:
+      stop();
+      break;
+    case Phase::kStopping:
+      give_up("the agent did not finish within " + format_duration(kFinishPatience) + ": the JVM may be hanging");
+      break;
+    case Phase::kDone:
+      break;
+  }
+}
+
+void Session::give_up(std::string problem, Errc code) {
+  const bool started = phase_ == Phase::kRecording || phase_ == Phase::kStopping;
+  if (started) {
+    outcome_.problem = std::move(problem);
+  } else {
+    failed_ = Error{code, std::move(problem)};
+  }
+  phase_ = Phase::kDone;
+}
+
+}  // namespace tarsier::cli
