@@ -4,52 +4,42 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
+#include <string>
+
+#include "recording/empty_chunk.h"
 
 namespace tarsier::recording {
 namespace {
 
-// A padding event's start: size in five bytes, type, two bytes of its content.
-constexpr int64_t kSlot = 8;
-using Slot = std::array<uint8_t, kSlot>;
-Slot padding_slot(int64_t size) {
-  Slot slot{};
-  put_varint_padded5(slot.data(), static_cast<uint64_t>(size));
-  slot[kPaddedVarint] = kMetadataType;
-  return slot;
-}
+// The largest write that changes a file's content and length in one step, on every file system and page size.
+constexpr int64_t kPage = 4096;
+constexpr int64_t kGrowth = 1 << 20;
 
-// Growing takes three writes during which readers refuse the file, so it happens seldom; what is not used is sparse.
-constexpr int64_t kFirstGrowth = 1 << 20;
-constexpr int64_t kLargestGrowth = 64 << 20;
-
-constexpr int64_t round_up(int64_t n) {
-  return (n + kSlot - 1) / kSlot * kSlot;
+constexpr int64_t round_up(int64_t n, int64_t unit) {
+  return (n + unit - 1) / unit * unit;
 }
 
 // Asking first keeps the kernel from sending SIGXFSZ, which would end the process.
-int64_t largest_length() {
+int64_t longest_file() {
   rlimit limit{};
-  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return INT64_MAX / 2;
-  return static_cast<int64_t>(std::min<rlim_t>(limit.rlim_cur, INT64_MAX / 2)) / kSlot * kSlot;
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0) return INT64_MAX;
+  return static_cast<int64_t>(std::min<rlim_t>(limit.rlim_cur, INT64_MAX));
 }
 
 }  // namespace
 
 Status ChunkFile::create(const ChunkPrologue& prologue) {
   const auto size = static_cast<int64_t>(prologue.bytes.size());
-  reserve_ = size + kSlot;
-  growth_ = kFirstGrowth;
-  const int64_t end = std::min(std::max(kFirstGrowth, round_up(2 * reserve_)), largest_length());
-  if (end < size + kSlot) return errno_error("can't start the recording", EFBIG);
-  if (Status s = set_length(end, "create: length"); !s.ok()) return s;
-
+  const int64_t end = round_up(size + kSlot, kPage);
+  if (end > longest_file()) return errno_error("can't start the recording", EFBIG);
   Encoder start;
   start.raw(prologue.bytes.bytes());
   put_be(start.at(kChunkSizeAt), static_cast<uint64_t>(end), 8);
-  start.raw(padding_slot(end - size));
-  if (Status s = write_at(0, start.bytes(), "create: chunk"); !s.ok()) return s;
+  append_padding(start, end - size);
+  start.fill(static_cast<size_t>(end) - start.size());
+  if (Status s = write_at(0, start.bytes(), "create"); !s.ok()) return s;
+  remember_header(prologue);
   checkpoint_ = static_cast<int64_t>(prologue.checkpoint);
   padding_ = size;
   end_ = end;
@@ -59,15 +49,14 @@ Status ChunkFile::create(const ChunkPrologue& prologue) {
 Status ChunkFile::append(Encoder& data, const Checkpoint& checkpoint, Nanos chunk_duration) {
   const auto size = static_cast<int64_t>(data.size());
   // The old padding shrinks to a few bytes that bring the new one to a multiple of 8.
-  const int64_t at = padding_ + kSlot + (round_up(size) - size);
+  const int64_t at = padding_ + kSlot + (round_up(size, kSlot) - size);
   const int64_t new_padding = at + size;
-  if (Status s = make_room(new_padding); !s.ok()) return s;
+  if (Status s = make_room(new_padding + kSlot); !s.ok()) return s;
 
   const int64_t new_checkpoint = at + static_cast<int64_t>(checkpoint.at);
   put_varint_padded9(data.at(checkpoint.delta_at), static_cast<uint64_t>(checkpoint_ - new_checkpoint));
-  data.raw(padding_slot(end_ - new_padding));
+  append_padding(data, end_ - new_padding);
   if (Status s = write_at(at, data.bytes(), "append: data"); !s.ok()) return s;
-
   if (Status s = write_word(kConstantPoolAt, new_checkpoint - chunk_start_, "append: constants"); !s.ok()) return s;
   if (Status s = set_padding(padding_, at, "append: padding"); !s.ok()) return s;
   checkpoint_ = new_checkpoint;
@@ -81,78 +70,75 @@ Status ChunkFile::set_duration(Nanos chunk_duration) {
 
 Status ChunkFile::rotate(const ChunkPrologue& prologue) {
   const auto size = static_cast<int64_t>(prologue.bytes.size());
-  if (Status s = make_room(padding_ + kSlot + size); !s.ok()) return s;
-  return start_chunk(prologue);
-}
-
-Status ChunkFile::start_chunk(const ChunkPrologue& prologue) {
   const int64_t start = padding_ + kSlot;
-  const auto size = static_cast<int64_t>(prologue.bytes.size());
+  if (Status s = make_room(start + size + kSlot); !s.ok()) return s;
   Encoder chunk;
   chunk.raw(prologue.bytes.bytes());
   put_be(chunk.at(kChunkSizeAt), static_cast<uint64_t>(end_ - start), 8);
-  chunk.raw(padding_slot(end_ - start - size));
-  if (Status s = write_at(start, chunk.bytes(), "rotate: new chunk"); !s.ok()) return s;
-  // Now the padding reaches beyond its chunk, into the next one. Readers take that as the chunk's end. The other way
-  // round they would take the new chunk's header for an event.
-  if (Status s = write_word(kChunkSizeAt, start - chunk_start_, "rotate: chunk size"); !s.ok()) return s;
-  const Status shrunk = set_padding(padding_, start, "rotate: padding");
+  append_padding(chunk, end_ - start - size);
+  if (Status s = split(start, chunk); !s.ok()) return s;
+  remember_header(prologue);
   chunk_start_ = start;
   checkpoint_ = start + static_cast<int64_t>(prologue.checkpoint);
   padding_ = start + size;
-  return shrunk;
+  return {};
 }
 
-Status ChunkFile::finish(const ChunkPrologue& prologue) {
+// Makes the rest of the file, from `start` on, the next chunk.
+Status ChunkFile::split(int64_t start, const Encoder& chunk) {
+  if (Status s = write_at(start, chunk.bytes(), "rotate: new chunk"); !s.ok()) return s;
+  // Now the padding reaches beyond its chunk, over the next one. Readers take that as the chunk's end. The other way
+  // round they would take the new chunk's header for an event.
+  if (Status s = write_word(kChunkSizeAt, start - chunk_start_, "rotate: chunk size"); !s.ok()) return s;
+  // If this fails the padding stays too long: untidy, and valid.
+  (void)set_padding(padding_, start, "rotate: padding");
+  return {};
+}
+
+Status ChunkFile::finish() {
   const int64_t cut = padding_ + kSlot;
   Status status;
-  // Without room for the empty chunk there is next to no padding.
-  if (cut + static_cast<int64_t>(prologue.bytes.size()) + kSlot <= end_) {
-    status = start_chunk(prologue);
-    if (status.ok()) {
-      status = set_length(cut, "finish: length");
-      if (status.ok()) padding_ = end_ = cut;
-    }
+  if (end_ - cut >= kSmallestEmptyChunk) {
+    status = split(cut, encode_empty_chunk(header_, end_ - cut));
+    if (status.ok()) status = set_length(cut, "finish: length");
   }
   fd_.reset();
   return status;
 }
 
-Status ChunkFile::make_room(int64_t padding_after) {
-  const int64_t needed = padding_after + kSlot;
-  const int64_t limit = largest_length();
-  if (needed + reserve_ <= end_) return {};
-  int64_t end = std::min(std::max(end_ + growth_, round_up(needed + reserve_)), limit);
-  if (end <= end_ || end < needed) {
-    if (needed <= end_) return {};
-    return errno_error("can't extend the recording to " + std::to_string(needed) + " bytes", EFBIG);
+// Appends pages, each of which is a complete chunk, and then lets the current chunk swallow them.
+Status ChunkFile::make_room(int64_t needed) {
+  if (needed <= end_) return {};
+  const int64_t limit = longest_file();
+  const int64_t enough = round_up(needed, kPage);
+  if (enough > limit) return errno_error("can't extend the recording to " + std::to_string(enough) + " bytes", EFBIG);
+  const int64_t target = std::min(std::max(enough, end_ + kGrowth), limit / kPage * kPage);
+  Encoder page = encode_empty_chunk(header_, kPage);
+  page.fill(kPage - page.size());
+  int64_t end = end_;
+  for (; end < target; end += kPage) {
+    Status s = write_at(end, page.bytes(), "grow: page");
+    if (s.ok()) continue;
+    // A part of a page may have been written.
+    (void)set_length(end, "grow: undo");
+    if (end < enough) return s;
+    break;
   }
-  Status grown = grow_to(end);
-  // Perhaps the file system's own limit lies between what we like and what we need.
-  if (!grown.ok() && round_up(needed) < end && end_ < round_up(needed)) grown = grow_to(round_up(needed));
-  if (!grown.ok() && needed <= end_) return {};
-  return grown;
-}
-
-Status ChunkFile::grow_to(int64_t end) {
-  if (Status s = set_length(end, "grow: length"); !s.ok()) return s;
-  // A padding that ends after its chunk is harmless while the file is longer than both; a chunk that ends after its
-  // padding never is.
-  Status status = set_padding(padding_, end, "grow: padding");
-  if (status.ok()) status = write_word(kChunkSizeAt, end - chunk_start_, "grow: chunk size");
-  if (!status.ok()) {
-    // The way back; if that fails too there is nothing left to try.
-    (void)set_padding(padding_, end_, "undo: padding");
-    (void)set_length(end_, "undo: length");
-    return status;
-  }
+  // As in split(): a padding may be longer than its chunk, a chunk may not be longer than its padding.
+  if (Status s = set_padding(padding_, end, "grow: padding"); !s.ok()) return s;
+  if (Status s = write_word(kChunkSizeAt, end - chunk_start_, "grow: chunk size"); !s.ok()) return s;
   end_ = end;
-  growth_ = std::min(growth_ * 2, kLargestGrowth);
   return {};
 }
 
+void ChunkFile::remember_header(const ChunkPrologue& prologue) {
+  std::copy_n(prologue.bytes.bytes().begin(), kHeaderSize, header_.begin());
+}
+
 Status ChunkFile::set_padding(int64_t position, int64_t end, const char* step) {
-  return write_at(position, padding_slot(end - position), step);
+  Encoder padding;
+  append_padding(padding, end - position);
+  return write_at(position, padding.bytes(), step);
 }
 
 Status ChunkFile::write_word(size_t header_offset, int64_t value, const char* step) {
@@ -165,9 +151,6 @@ Status ChunkFile::set_length(int64_t length, const char* step) {
   int result = 0;
   do result = ftruncate(fd_.get(), length);
   while (result != 0 && errno == EINTR);
-  // Some file systems can't extend by ftruncate; any can by writing.
-  const uint8_t zero = 0;
-  if (result != 0 && length > end_ && pwrite(fd_.get(), &zero, 1, length - 1) == 1) result = 0;
   if (result != 0) return errno_error("can't set the recording's length to " + std::to_string(length), errno);
   did(step);
   return {};

@@ -1,5 +1,6 @@
 // Reads a JFR recording, ours or anybody's: which events and fields there are is taken from the metadata in the file.
-// Memory-mapped, one pass over the events, no allocation per event. The file is hostile: every length, index and depth
+// Memory-mapped, one pass over the events, no allocation per event. A file that is being written is read up to its last
+// flush, one that gets shorter meanwhile up to there. The file is hostile: every length, index and depth
 // is checked, and of a damaged file every intact chunk is read.
 //
 //   auto file = Recording::open(path);
@@ -47,23 +48,60 @@ struct StackView {
   bool truncated = false;
   std::vector<FrameView> frames;  // innermost first; reused by the caller
 };
-// Strings of JFR come in several encodings; those that are not UTF-8 in the file are converted into the chunk's arena.
+// Text is valid UTF-8. What is stored otherwise is converted once into memory that the Recording owns.
 struct MethodView {
-  std::string_view class_name;  // as stored, with slashes
+  std::string_view class_name;  // as stored, with slashes; empty for frames that are no Java methods
   std::string_view name;
-  std::string_view descriptor;
+  std::string_view descriptor;  // empty if the class is
 };
 
+enum class FieldKind : uint8_t { kNumber, kReal, kString, kConstant, kOther };
+struct FieldInfo {
+  std::string_view name;  // without the names of the structs around it
+  std::string_view type;
+  FieldKind kind = FieldKind::kOther;
+};
+
+class ChunkReader;
+
+// Fields of structs within an event count as its own: "heapSpace.reservedSize". Valid during Visitor::event().
 class EventView {
  public:
-  virtual ~EventView() = default;
-  [[nodiscard]] virtual TypeIndex type() const = 0;
+  union Slot {
+    int64_t number;
+    double real;
+    const uint8_t* at;
+  };
+  // What ChunkReader fills in: one kind and one slot per field.
+  EventView(const ChunkReader& chunk, TypeIndex type, Nanos start, std::span<const FieldKind> kinds, const Slot* slots)
+      : chunk_(chunk), type_(type), start_(start), kinds_(kinds), slots_(slots) {}
+
+  [[nodiscard]] TypeIndex type() const { return type_; }
   // Nanoseconds since the epoch, from the chunk's ticks.
-  [[nodiscard]] virtual Nanos start() const = 0;
+  [[nodiscard]] Nanos start() const { return start_; }
   // 0, false, empty or no key if the field is absent, null or of another kind. Tick fields come as nanoseconds.
-  [[nodiscard]] virtual int64_t number(FieldIndex field) const = 0;
-  [[nodiscard]] virtual std::string_view string(FieldIndex field) const = 0;
-  [[nodiscard]] virtual ConstantKey constant(FieldIndex field) const = 0;
+  [[nodiscard]] int64_t number(FieldIndex field) const {
+    return has(field, FieldKind::kNumber) ? slot(field).number : 0;
+  }
+  [[nodiscard]] double real(FieldIndex field) const { return has(field, FieldKind::kReal) ? slot(field).real : 0; }
+  [[nodiscard]] ConstantKey constant(FieldIndex field) const {
+    return {has(field, FieldKind::kConstant) ? slot(field).number : 0};
+  }
+  // Also of constants that are just a string, like a thread's state.
+  [[nodiscard]] std::string_view string(FieldIndex field) const;
+
+ private:
+  [[nodiscard]] bool has(FieldIndex field, FieldKind kind) const {
+    const auto i = static_cast<size_t>(field.index);
+    return i < kinds_.size() && kinds_[i] == kind;
+  }
+  [[nodiscard]] const Slot& slot(FieldIndex field) const { return slots_[field.index]; }
+
+  const ChunkReader& chunk_;
+  TypeIndex type_;
+  Nanos start_;
+  std::span<const FieldKind> kinds_;
+  const Slot* slots_;
 };
 
 class Chunk {
@@ -75,9 +113,9 @@ class Chunk {
   // By name, e.g. "jdk.ExecutionSample"; no index if this chunk does not know it.
   [[nodiscard]] virtual TypeIndex type(std::string_view name) const = 0;
   [[nodiscard]] virtual std::string_view type_name(TypeIndex type) const = 0;
-  // The type's id in the file, which jdk.ActiveSetting refers to.
-  [[nodiscard]] virtual int64_t type_id(TypeIndex type) const { return type.index < 0 ? 0 : -1; }
+  [[nodiscard]] virtual std::vector<TypeIndex> event_types() const = 0;
   [[nodiscard]] virtual FieldIndex field(TypeIndex type, std::string_view name) const = 0;
+  [[nodiscard]] virtual std::vector<FieldInfo> fields(TypeIndex type) const = 0;  // by FieldIndex
   // Events of unselected types are skipped by their size.
   virtual void select(TypeIndex type) = 0;
 

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "recording/chunk_file.h"
 #include "recording/constant_tables.h"
+#include "recording/empty_chunk.h"
 #include "recording/encoder.h"
 #include "recording/metadata.h"
 #include "recording/type_ids.h"
@@ -67,8 +68,7 @@ class FileWriter final : public Writer {
     if (finished_) return error_;
     if (error_.ok()) write_buffer();
     finished_ = true;
-    // Also after an error: the file was full, perhaps there is room again for what trimming it takes.
-    const Status trimmed = file_.finish(new_chunk());
+    const Status trimmed = file_.finish();  // also after an error: it takes no new space
     if (error_.ok()) error_ = trimmed;
     return error_;
   }
@@ -128,18 +128,10 @@ class FileWriter final : public Writer {
     put_varint_padded5(out.at(metadata_at), out.size() - metadata_at);
 
     prologue.checkpoint = encode_static_constants(out, chunk_tick_).at;
-    fill_to_multiple_of_8(out);
+    align_to_slot(out);
     put_be(out.at(kMetadataAt), metadata_at, 8);
     put_be(out.at(kConstantPoolAt), prologue.checkpoint, 8);
     return prologue;
-  }
-
-  static void fill_to_multiple_of_8(Encoder& out) {
-    if (out.size() % 8 == 0) return;
-    size_t size = 8 - out.size() % 8;
-    if (size < 2) size += 8;  // the smallest event: size and type
-    out.u8(static_cast<uint8_t>(size));
-    out.fill(size - 1);
   }
 
   void encode_event(Event type, Nanos start, std::span<const Value> values) {
