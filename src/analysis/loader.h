@@ -41,7 +41,7 @@ class Loader : public recording::Visitor {
     Fields fields;
   };
   struct ResolvedStack {
-    StackIndex stack;
+    StackIndex stack{};
     bool truncated = false;
     bool failed = false;  // its outermost frame says so
   };

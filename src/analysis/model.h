@@ -28,8 +28,8 @@ struct Method {
 // Stacks share their outer part: each node is one frame, its parent the caller. Node 0 is the root; every other node
 // comes after its parent, so one loop over the indices sees callers first (backwards: callees first).
 struct StackNode {
-  StackIndex parent;
-  MethodIndex method;
+  StackIndex parent{};
+  MethodIndex method{};
   int32_t line = 0;
   int32_t bci = 0;
   FrameType type = FrameType::kJava;
@@ -49,11 +49,11 @@ struct Thread {
 };
 
 struct Engine {
-  std::string name, mechanism, why;
-  Nanos interval;
+  std::string name{}, mechanism{}, why{};
+  Nanos interval{};
   uint64_t taken = 0, written = 0, failed = 0;
-  std::map<std::string, uint64_t> dropped;  // by cause, "in flight" included; taken = written + sum
-  std::map<std::string, int64_t> counters;
+  std::map<std::string, uint64_t> dropped{};  // by cause, "in flight" included; taken = written + sum
+  std::map<std::string, int64_t> counters{};
 };
 
 struct Model {

@@ -25,8 +25,8 @@ constexpr uint32_t kMaxThreads = 1U << 29;
 
 struct Sample {
   int64_t time_ns = 0;  // since the epoch
-  ThreadIndex thread;
-  StackIndex stack;  // failed ones: the marker node [failed: cause]
+  ThreadIndex thread{};
+  StackIndex stack{};  // failed ones: the marker node [failed: cause]
   int64_t weight_ns = 0;
   bool imprecise = false;
   bool failed = false;

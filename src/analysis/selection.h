@@ -13,8 +13,8 @@
 namespace tarsier::analysis {
 
 struct Filter {
-  std::string thread_regex;       // ECMAScript, found anywhere in the thread's name; empty: all threads
-  std::optional<Nanos> from, to;  // since the start of the recording; `to` itself is not in
+  std::string thread_regex{};         // ECMAScript, found anywhere in the thread's name; empty: all threads
+  std::optional<Nanos> from{}, to{};  // since the start of the recording; `to` itself is not in
 };
 
 class Selection {
@@ -44,7 +44,7 @@ std::map<ThreadKind, Nanos> unsampled_cpu(const Model& model, const Selection& s
 
 struct StackWeight {
   uint32_t group = 0;  // the thread's index if split by thread, else 0
-  StackIndex stack;
+  StackIndex stack{};
   int64_t weight = 0;
   uint64_t samples = 0;
 };

@@ -9,6 +9,7 @@
 #include "analysis/thread_kind.h"
 #include "analysis/thread_profile.h"
 #include "analysis/wording.h"
+#include "base/parse.h"
 
 namespace tarsier::analysis {
 namespace {
@@ -107,7 +108,7 @@ std::string not_sampled(const Facts& facts) {
 std::string sentence_of_engine(const Engine& engine) {
   std::string text = engine.name;
   if (!engine.mechanism.empty()) text += " (" + engine.mechanism + ")";
-  if (engine.interval.count > 0) text += " every " + words_of_time(engine.interval);
+  if (engine.interval.count > 0) text += " every " + format_duration(engine.interval);
   text += ": " + words_of_count(engine.taken) + " samples taken, " + words_of_count(engine.written) + " written, ";
   uint64_t dropped = 0;
   std::string causes;

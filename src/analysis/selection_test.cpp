@@ -1,0 +1,107 @@
+#include "analysis/selection.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analysis/model_maker.h"
+#include "analysis/quality.h"
+#include "analysis/thread_profile.h"
+
+namespace tarsier::analysis {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Selection, a_thread_expression_selects_samples_and_unsampled_threads) {
+  ModelMaker maker;
+  maker.sample(maker.thread("worker-1"), "run", 5);
+  maker.sample(maker.thread("main"), "main", 3);
+  const ThreadIndex gc = maker.thread("GC worker#0", ThreadKind::kGc, false);
+  maker.model.threads[gc.value].cpu = Nanos(11);
+  maker.model.unsampled_cpu = {{ThreadKind::kGc, Nanos(11)}};
+
+  const auto workers = Selection::make(maker.model, {.thread_regex = "worker"});
+  ASSERT_TRUE(workers.ok());
+  EXPECT_EQ(weigh_stacks(maker.model, *workers).weight, 5);
+  EXPECT_EQ(unsampled_cpu(maker.model, *workers).at(ThreadKind::kGc), Nanos(11));
+
+  const auto main = Selection::make(maker.model, {.thread_regex = "^main$"});
+  ASSERT_TRUE(main.ok());
+  EXPECT_EQ(weigh_stacks(maker.model, *main).weight, 3);
+  EXPECT_TRUE(unsampled_cpu(maker.model, *main).empty());
+}
+
+TEST(Selection, a_time_range_has_its_start_but_not_its_end_and_no_unsampled_time) {
+  ModelMaker maker;
+  const ThreadIndex main = maker.thread("main");
+  maker.sample(main, "a", 1, millis(0));
+  maker.sample(main, "a", 10, millis(1000));
+  maker.sample(main, "a", 100, millis(1999));
+  maker.sample(main, "a", 1000, millis(2000));
+  maker.model.unsampled_cpu = {{ThreadKind::kGc, Nanos(11)}};
+  const auto part = Selection::make(maker.model, {.thread_regex = "", .from = seconds(1), .to = seconds(2)});
+  ASSERT_TRUE(part.ok());
+  EXPECT_EQ(weigh_stacks(maker.model, *part).weight, 110);
+  EXPECT_TRUE(unsampled_cpu(maker.model, *part).empty());
+}
+
+TEST(Selection, says_what_is_wrong_with_a_filter) {
+  ModelMaker maker;
+  maker.thread("main");
+  const auto no_regex = Selection::make(maker.model, {.thread_regex = "("});
+  ASSERT_FALSE(no_regex.ok());
+  EXPECT_EQ(no_regex.error().code, Errc::kUsage);
+  const auto no_match = Selection::make(maker.model, {.thread_regex = "worker"});
+  ASSERT_FALSE(no_match.ok());
+  EXPECT_EQ(no_match.error().code, Errc::kUsage);
+  EXPECT_THAT(no_match.error().what, HasSubstr("main"));
+  EXPECT_FALSE(Selection::make(maker.model, {.thread_regex = "", .from = seconds(2), .to = seconds(2)}).ok());
+  EXPECT_FALSE(Selection::make(maker.model, {.thread_regex = "", .from = seconds(10), .to = {}}).ok());
+}
+
+TEST(Selection, a_thread_name_of_a_megabyte_does_not_overflow_the_stack) {
+  ModelMaker maker;
+  maker.thread(std::string(1 << 20, 'a'));
+  EXPECT_TRUE(Selection::make(maker.model, {.thread_regex = "(a|b)*"}).ok());
+}
+
+TEST(ThreadProfile, prefers_the_kernels_account_and_drops_idle_threads) {
+  ModelMaker maker;
+  const ThreadIndex measured = maker.thread("measured");
+  maker.sample(measured, "a", 10);
+  maker.model.threads[measured.value].cpu = Nanos(12);
+  maker.sample(maker.thread("sampled only"), "a", 20);
+  maker.thread("idle");
+  const auto rows = thread_profile(maker.model, Selection());
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].cpu, Nanos(20));
+  EXPECT_FALSE(rows[0].measured);
+  EXPECT_EQ(rows[1].cpu, Nanos(12));
+  EXPECT_EQ(rows[1].sampled, Nanos(10));
+  EXPECT_TRUE(rows[1].measured);
+}
+
+TEST(Quality, counts_every_sample_once) {
+  ModelMaker maker;
+  const ThreadIndex main = maker.thread("main");
+  maker.sample(main, "main;a;b", 1);
+  maker.sample(main, "main;a;c", 1);
+  maker.sample(main, "[failed: unwalkable]", 5);
+  maker.sample(main, "[failed: unwalkable]", 5);
+  maker.sample(main, "[failed: no Java frame]", 5);
+  maker.model.samples.push_back(
+      {.thread = main, .stack = maker.stack("[deeper];x;y"), .weight_ns = 1, .imprecise = true, .truncated = true});
+  maker.model.engines.push_back({.name = "agct", .mechanism = "perf", .why = "", .interval = {}, .written = 6});
+  const Quality quality = assess_quality(maker.model, Selection());
+  EXPECT_EQ(quality.samples, 6U);
+  EXPECT_EQ(quality.complete, 2U);
+  EXPECT_EQ(quality.incomplete, 1U);
+  EXPECT_EQ(quality.failed, (std::map<std::string, uint64_t>{{"no Java frame", 1}, {"unwalkable", 2}}));
+  EXPECT_EQ(quality.imprecise, 1U);
+  EXPECT_EQ(quality.failed_weight, 15);
+  EXPECT_EQ(quality.by_mechanism, (std::map<std::string, uint64_t>{{"perf", 6}}));
+  EXPECT_EQ(quality.edges, 4U);  // main-a, a-b, a-c, x-y
+}
+
+}  // namespace
+}  // namespace tarsier::analysis
