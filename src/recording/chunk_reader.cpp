@@ -70,6 +70,11 @@ std::string_view ChunkReader::type_name(TypeIndex type) const {
                                                                  : std::string_view();
 }
 
+int64_t ChunkReader::type_id(TypeIndex type) const {
+  return static_cast<size_t>(type.index) < types_.types().size() ? types_.types()[static_cast<size_t>(type.index)].id
+                                                                 : -1;
+}
+
 std::vector<TypeIndex> ChunkReader::event_types() const {
   std::vector<TypeIndex> out;
   for (size_t i = 0; i < types_.types().size(); ++i) {

@@ -41,6 +41,7 @@ class ChunkReader final : public Chunk {
   [[nodiscard]] Nanos duration() const override { return Nanos(header_.duration_nanos); }
   [[nodiscard]] TypeIndex type(std::string_view name) const override;
   [[nodiscard]] std::string_view type_name(TypeIndex type) const override;
+  [[nodiscard]] int64_t type_id(TypeIndex type) const override;
   [[nodiscard]] std::vector<TypeIndex> event_types() const override;
   [[nodiscard]] FieldIndex field(TypeIndex type, std::string_view name) const override;
   [[nodiscard]] std::vector<FieldInfo> fields(TypeIndex type) const override;

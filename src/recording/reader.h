@@ -113,6 +113,8 @@ class Chunk {
   // By name, e.g. "jdk.ExecutionSample"; no index if this chunk does not know it.
   [[nodiscard]] virtual TypeIndex type(std::string_view name) const = 0;
   [[nodiscard]] virtual std::string_view type_name(TypeIndex type) const = 0;
+  // The type's id in the file, by which jdk.ActiveSetting refers to it; -1 if there is no such type.
+  [[nodiscard]] virtual int64_t type_id(TypeIndex type) const = 0;
   [[nodiscard]] virtual std::vector<TypeIndex> event_types() const = 0;
   [[nodiscard]] virtual FieldIndex field(TypeIndex type, std::string_view name) const = 0;
   [[nodiscard]] virtual std::vector<FieldInfo> fields(TypeIndex type) const = 0;  // by FieldIndex
