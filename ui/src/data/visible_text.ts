@@ -7,8 +7,6 @@ const STACKED = /(\p{M}{2})\p{M}+/gu;
 
 function spell(char: string): string {
   const code = char.codePointAt(0) ?? 0;
-  if (code < 0x20) return String.fromCharCode(0x2400 + code);
-  if (code === 0x7f) return '\u2421';
   return `\u27e8U+${code.toString(16).toUpperCase().padStart(4, '0')}\u27e9`;
 }
 

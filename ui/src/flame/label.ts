@@ -1,4 +1,5 @@
 // What fits of a name into a rectangle.
+import {splitName} from '../model/names';
 
 export interface TextMeasure {
   readonly widthOf: (text: string) => number;
@@ -26,10 +27,8 @@ export function cachedMeasure(measure: (text: string) => number): TextMeasure {
 function* shorterForms(name: string, isJava: boolean): Generator<string> {
   yield name;
   if (!isJava) return;
-  const method = name.lastIndexOf('.');
-  const type = method > 0 ? name.lastIndexOf('.', method - 1) : -1;
-  if (type >= 0) yield name.slice(type + 1);
-  if (method >= 0) yield name.slice(method + 1);
+  yield splitName(name).inner;
+  yield name.slice(name.lastIndexOf('.') + 1);
 }
 
 export function fitLabel(name: string, isJava: boolean, room: number, measure: TextMeasure): string {

@@ -1,6 +1,6 @@
-// Colours of frame types. Java frames are cool and get darker the better they are compiled; what is not Java is warm;
-// so the families stay apart in every kind of colour vision, and inside a family lightness or a texture tells the
-// types apart. ui/test/palette.test.ts checks this with simulated colour blindness.
+// Colours of frame types. Java is cool and gets stronger the better it is compiled; what is not Java is warm; inside a
+// family lightness or a texture tells the types apart. test/palette.test.ts checks all pairs with simulated colour
+// blindness, and that text is readable on each.
 
 export type Texture = 'none' | 'stripes' | 'dots';
 
@@ -25,15 +25,15 @@ const paint = (fill: string, texture: Texture = 'none'): Paint => ({fill, textur
 
 export const LIGHT: Palette = {
   types: {
-    java: paint('#b9d2e8'),
-    interpreted: paint('#dcebf7'),
-    c1: paint('#a5d3ea'),
-    c2: paint('#6db6e0'),
-    inlined: paint('#6db6e0', 'stripes'),
-    native: paint('#f6d36b'),
+    java: paint('#c3dfc4'),
+    interpreted: paint('#e4eef8'),
+    c1: paint('#a9cbea'),
+    c2: paint('#68aede'),
+    inlined: paint('#68aede', 'stripes'),
+    native: paint('#f3d27a'),
     stub: paint('#fbe9b5', 'dots'),
-    vm: paint('#ef9a5c'),
-    kernel: paint('#d9776a'),
+    vm: paint('#eb9a5e'),
+    kernel: paint('#d97a72'),
     marker: paint('#c9c9cf', 'stripes'),
   },
   node: paint('#e3e5ea'),
@@ -48,21 +48,21 @@ export const LIGHT: Palette = {
 
 export const DARK: Palette = {
   types: {
-    java: paint('#4a5f78'),
-    interpreted: paint('#3a4452'),
-    c1: paint('#2f6183'),
-    c2: paint('#1f7fb5'),
-    inlined: paint('#1f7fb5', 'stripes'),
-    native: paint('#8d6f14'),
+    java: paint('#4b6b45'),
+    interpreted: paint('#3f4757'),
+    c1: paint('#29597f'),
+    c2: paint('#2176b0'),
+    inlined: paint('#2176b0', 'stripes'),
+    native: paint('#856e24'),
     stub: paint('#5f5430', 'dots'),
-    vm: paint('#a8551f'),
-    kernel: paint('#93392f'),
+    vm: paint('#93430f'),
+    kernel: paint('#6a1b2b'),
     marker: paint('#55565e', 'stripes'),
   },
   node: paint('#33363e'),
   rest: paint('#2a2c32', 'dots'),
   match: paint('#e7a6f5'),
-  text: '#f2f4f8',
+  text: '#f5f7fa',
   matchText: '#24062c',
   mark: 'rgba(255, 255, 255, 0.17)',
   background: '#17191e',

@@ -22,7 +22,7 @@ export function interval(ns: number): string {
 }
 
 export function share(part: number, whole: number): string {
-  if (!(whole > 0)) return '0\u202f%';
+  if (!(whole > 0) || part <= 0) return '0\u202f%';
   const percent = (100 * part) / whole;
   if (percent > 0 && percent < 0.01) return '<\u202f0.01\u202f%';
   return `${percent >= 99.95 ? percent.toFixed(0) : percent >= 1 ? percent.toFixed(1) : percent.toFixed(2)}\u202f%`;

@@ -1,5 +1,5 @@
 // The page: what is shown, and the parts that show it.
-import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
+import {useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
 import type {Head} from '../data/head';
 import type {Profile} from '../data/profile';
 import {factsOf, type View} from '../flame/facts';
@@ -17,6 +17,8 @@ import {RecordingHead} from './recording_head';
 import {SelectionLine} from './selection_line';
 import {useTheme} from './theme';
 import {Toolbar, type SearchResult} from './toolbar';
+
+const NO_PATH: readonly number[] = [];
 
 // A recording without weights counts each sample as 1: then there are no times to show.
 function weightsAreTimes(profile: Profile): boolean {
@@ -41,7 +43,7 @@ export function App({head, profile}: {head: Head; profile: Profile}) {
 
   const hasTimes = useMemo(() => weightsAreTimes(profile), [profile]);
   const calls = useMemo(() => mergeCalls(profile, {thread, byThread}), [profile, thread, byThread]);
-  const path = zooms.length > 0 ? zooms[zooms.length - 1]! : [];
+  const path = zooms.length > 0 ? zooms[zooms.length - 1]! : NO_PATH;
   const reversePath = reversed ? path : null; // only the reversed tree depends on the zoom
   const tree = useMemo(
     () => (reversePath ? reverseCalls(profile, calls, byThread, reversePath) : calls), [calls, reversePath]);
@@ -88,7 +90,7 @@ export function App({head, profile}: {head: Head; profile: Profile}) {
   };
   const latest = useRef(shortcuts);
   latest.current = shortcuts;
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
       const target = event.target as HTMLElement;
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;

@@ -3,6 +3,7 @@ import {clipped} from '../data/visible_text';
 import type {View} from '../flame/facts';
 import {nameOfKey} from '../model/frame_types';
 import {share} from '../model/format';
+import {splitName} from '../model/names';
 
 const MOST = 4; // at the inner end; the callers between them and the root are in the graph
 
@@ -19,12 +20,7 @@ export function Breadcrumbs({view, focus, onZoom, onReset}: Props) {
   let node = focus;
   for (; node > 0 && inner.length < MOST; node = tree.parent[node]!) inner.unshift(node);
   const hidden = node > 0 ? tree.depth[node]! : 0;
-  const label = (n: number): string => {
-    const name = profile.names[nameOfKey(tree.key[n]!)]!;
-    const method = name.lastIndexOf('.');
-    const start = method > 0 ? name.lastIndexOf('.', method - 1) : -1;
-    return clipped(name.slice(start + 1), 48);
-  };
+  const label = (n: number): string => clipped(splitName(profile.names[nameOfKey(tree.key[n]!)]!).inner, 48);
   return (
     <nav class="breadcrumbs" aria-label="Zoom">
       <ol>

@@ -1,5 +1,5 @@
 // What the keys and the mouse do.
-import {useEffect, useRef} from 'preact/hooks';
+import {useLayoutEffect, useRef} from 'preact/hooks';
 
 const KEYS: readonly (readonly [string, string])[] = [
   ['click', 'zoom into a frame; on a caller: zoom out to it'],
@@ -17,7 +17,7 @@ const KEYS: readonly (readonly [string, string])[] = [
 
 export function HelpDialog({open, onClose}: {open: boolean; onClose: () => void}) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (open && !dialog.current!.open) dialog.current!.showModal();
   }, [open]);
   return (

@@ -6,6 +6,7 @@ import type {Palette} from '../flame/palette';
 import {FRAME_TYPES} from '../model/frame_types';
 import {count, share} from '../model/format';
 import {hottestMethods} from '../model/methods';
+import {splitName} from '../model/names';
 import {Swatch} from './swatch';
 
 const MOST = 100;
@@ -62,10 +63,12 @@ export function MethodTable({view, palette, query, onFind}: Props) {
   );
 }
 
-// The package is the least of it.
+// Class and method first: the package is what may be cut off.
 function MethodName({name}: {name: string}) {
-  const short = clipped(name, 160);
-  const method = short.lastIndexOf('.');
-  const start = method > 0 ? short.lastIndexOf('.', method - 1) + 1 : 0;
-  return <bdi dir="ltr"><span class="muted">{short.slice(0, start)}</span>{short.slice(start)}</bdi>;
+  const {inner, outer} = splitName(name);
+  return (
+    <bdi dir="ltr">
+      {clipped(inner, 160)}{' '}{outer !== '' && <span class="muted package">{clipped(outer, 160)}</span>}
+    </bdi>
+  );
 }

@@ -59,7 +59,7 @@ export function Toolbar(props: Props) {
       <ThreadList profile={props.profile} thread={props.thread} onThread={props.onThread} />
       {toggle('Threads', 't', props.byThread, props.onByThread)}
       {toggle('Reverse', 'r', props.reversed, props.onReversed)}
-      {toggle('Turn', 'i', props.turned, props.onTurned)}
+      {toggle('Flip', 'i', props.turned, props.onTurned)}
       {toggle('Dark', 'd', props.theme === 'dark', props.onTheme)}
       <button type="button" aria-label="Help" aria-keyshortcuts="?" title="Help (?)" onClick={props.onHelp}>?</button>
     </div>

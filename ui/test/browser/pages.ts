@@ -1,0 +1,44 @@
+// Writes the pages that the browser tests open.
+import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {encodeFlame, fillPage, HEAD, type StackSpec} from '../encode';
+import {serverLike, SMALL, SMALL_HEAD} from '../sample';
+import type {Head} from '../../src/data/head';
+
+const HOSTILE_NAMES = [
+  '</script><script>window.hacked=1</script>',
+  '<img src=x onerror="window.hacked=1">',
+  '"\'`${window.hacked=1}',
+  '<!--',
+  'a\u202egnirts.desrever\u2066\u200bb',
+  'tab\tnewline\nnull\u0000esc\u001b[31m',
+  'z\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301algo',
+  '\u05d0\u05d1\u05d2.method',
+  'lone \ud800 surrogate',
+  `long.${'x'.repeat(60_000)}`,
+];
+
+function deep(frames: number): StackSpec[] {
+  return [{thread: 'deep', stack: Array.from({length: frames}, (_, i) => `app.Deep.level${i % 10}|c2|${i % 50}`), ns: 1e9,
+           samples: 1000},
+          {thread: 'flat', stack: ['app.Flat.run|c2|1'], ns: 1e9, samples: 1000}];
+}
+
+export function writePages(folder: string): Record<string, string> {
+  const template = readFileSync('dist/page.html', 'utf8');
+  mkdirSync(folder, {recursive: true});
+  const written: Record<string, string> = {};
+  const write = (name: string, head: Head, stacks: readonly StackSpec[], osIds = {}): void => {
+    written[name] = `${folder}/${name}.html`;
+    writeFileSync(written[name]!, fillPage(template, head, encodeFlame(stacks, osIds)));
+  };
+  write('small', SMALL_HEAD, SMALL, {main: 101, 'pool-1-thread-1': 102, 'pool-1-thread-2': 103});
+  write('server', {...SMALL_HEAD, title: 'orders-service'}, serverLike(20_000));
+  const hostile = HOSTILE_NAMES[0]!;
+  write('hostile', {...HEAD, title: hostile, file: hostile, jvm: hostile, producer: hostile, problems: HOSTILE_NAMES,
+                    damaged: true, verdict: HOSTILE_NAMES,
+                    engines: [{...HEAD.engines[0]!, name: hostile, mechanism: hostile, why: hostile, dropped: {[hostile]: 1}}]},
+    HOSTILE_NAMES.map((name, i) => ({thread: name, stack: [`${name}|c2|1`, `inner ${name}|inlined|2`], ns: (20 - i) * 1e6})));
+  write('deep', {...HEAD, title: 'deep'}, deep(100_000));
+  write('empty', {...HEAD, title: 'empty', engines: [], samples: {count: 0, failed: 0, imprecise: 0, truncated: 0}}, []);
+  return written;
+}
