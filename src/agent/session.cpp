@@ -269,6 +269,7 @@ void Session::loop() {
 }
 
 void Session::housekeeping() {
+  for (auto& engine : engines_) engine->settle();
   for (const JavaThread& thread : threads_->refresh_names()) writer_->thread(thread.info());
   cpu_->update();
   write_stats();

@@ -70,6 +70,7 @@ class AgctEngine final : public Engine {
   Result<control::EngineReport> probe() override;
   Status start() override;
   void drain() override;
+  void settle() override { decoder_->name_kernel_addresses(); }
   void stop() override;
   EngineStats stats() override { return capture_ != nullptr ? read_stats() : last_stats_; }
   std::vector<std::string> warnings() override;
@@ -133,7 +134,6 @@ void AgctEngine::drain() {
   if (capture_ == nullptr) return;
   capture_->ring().consume(
       [this](const uint8_t* payload, size_t) { decoder_->decode(*reinterpret_cast<const AgctRecord*>(payload)); });
-  decoder_->finish_batch();
 }
 
 void AgctEngine::stop() {
@@ -144,6 +144,7 @@ void AgctEngine::stop() {
   context_.threads.set_listener(nullptr);
   sampler_->stop_all();
   drain();
+  settle();
   last_stats_ = read_stats();
   signal_.reset();
   capture_.reset();

@@ -14,6 +14,8 @@ using recording::Frame;
 using recording::FrameType;
 using recording::StackId;
 
+constexpr size_t kMaxWaiting = 10'000;  // samples that wait for names of kernel functions
+
 // What AsyncGetCallTrace answers instead of frames: 0, -1, -2, ... (the names are those of forte.cpp).
 constexpr const char* kFailures[] = {"no_Java_frame",         "no_class_load", "GC_active",         "unknown_not_Java",
                                      "not_walkable_not_Java", "unknown_Java",  "not_walkable_Java", "unknown_state",
@@ -40,6 +42,7 @@ void AgctDecoder::decode(const AgctRecord& record) {
   const auto* begin = reinterpret_cast<const uint8_t*>(&record);
   const auto* end = reinterpret_cast<const uint8_t*>(record.frames().data() + record.frame_count);
   waiting_.emplace_back(begin, end);
+  if (waiting_.size() >= kMaxWaiting) name_kernel_addresses();
 }
 
 bool AgctDecoder::kernel_is_named(const AgctRecord& record) const {
@@ -47,7 +50,7 @@ bool AgctDecoder::kernel_is_named(const AgctRecord& record) const {
   return std::all_of(kernel.begin(), kernel.end(), [&](uint64_t address) { return kernel_names_.count(address) != 0; });
 }
 
-void AgctDecoder::finish_batch() {
+void AgctDecoder::name_kernel_addresses() {
   if (waiting_.empty()) return;
   std::vector<uint64_t> addresses;
   for (const auto& bytes : waiting_) {

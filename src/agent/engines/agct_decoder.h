@@ -22,10 +22,11 @@ class AgctDecoder {
   AgctDecoder(EngineContext& context, std::optional<hotspot::CodeCache> code)
       : context_(context), code_(std::move(code)) {}
 
-  // May hold a sample back until finish_batch() if a kernel address in it has no name yet.
+  // May hold a sample back until name_kernel_addresses() if a kernel address in it has no name yet.
   void decode(const capture::AgctRecord& record);
-  // After each batch: names the kernel addresses that are new, all at once, and writes the samples that waited.
-  void finish_batch();
+  // Names the kernel addresses that are new and writes the samples that waited. Reads all of /proc/kallsyms, which
+  // takes 20 to 100 ms, so not too often.
+  void name_kernel_addresses();
 
   struct Counts {
     uint64_t written = 0, failed = 0, imprecise = 0;

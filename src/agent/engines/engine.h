@@ -52,6 +52,8 @@ class Engine {
   virtual Status start() = 0;
   // Session thread: decodes what has been captured since the last call.
   virtual void drain() = 0;
+  // Session thread, about once a second, before the file is flushed: what drain() put off for being dear.
+  virtual void settle() {}
   // No capture any more when it returns, and the last of it drained.
   virtual void stop() = 0;
   [[nodiscard]] virtual EngineStats stats() = 0;
