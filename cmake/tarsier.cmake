@@ -22,9 +22,10 @@ if(TARSIER_TESTS)
   include(GoogleTest)
 endif()
 
-# What script/build builds: `products` is what users get, `unit_tests` all *_test programs.
+# What script/build builds: `products` is what users get, `unit_tests` all *_test programs, `fuzzers` all *_fuzz.
 add_custom_target(products)
 add_custom_target(unit_tests)
+add_custom_target(fuzzers)
 
 # tarsier_product(target): the command and the agent land side by side at the top of the build, where the one looks for
 # the other.
@@ -77,6 +78,7 @@ function(tarsier_library name)
     foreach(fuzzer ${fuzzers})
       get_filename_component(target ${fuzzer} NAME_WE)
       add_executable(${target} ${fuzzer})
+      add_dependencies(fuzzers ${target})
       target_link_libraries(${target} PRIVATE tarsier_${name})
       target_link_options(${target} PRIVATE -fsanitize=fuzzer)
     endforeach()
