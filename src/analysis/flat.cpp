@@ -43,9 +43,14 @@ std::vector<HotMethod> flat_profile(const Cct& cct) {
   }
   add_totals(cct, rows);
   // Roots that were not sampled are no methods, nor is a thread that trees were split by.
+  // Nor is a marker, but time that ended in one ([failed: ...]) is shown.
   std::vector<bool> is_method(rows.size(), false);
   for (const uint32_t label : cct.labels.of_method) is_method[label] = true;
-  std::erase_if(rows, [&](const HotMethod& row) { return !is_method[row.label] || row.total == 0; });
+  std::vector<bool> is_marker(rows.size(), false);
+  for (const CctNode& node : cct.nodes) is_marker[node.label] = node.type == FrameType::kMarker;
+  std::erase_if(rows, [&](const HotMethod& row) {
+    return !is_method[row.label] || row.total == 0 || (is_marker[row.label] && row.self == 0);
+  });
   for (HotMethod& row : rows) {
     const double share =
         cct.sampled_weight > 0 ? static_cast<double>(row.self) / static_cast<double>(cct.sampled_weight) : 0;

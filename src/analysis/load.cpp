@@ -9,8 +9,6 @@ namespace tarsier::analysis {
 namespace {
 
 constexpr const char* kForeign = "jfr";
-// Two samplers of the same CPU time must not be added up.
-constexpr const char* kCountedByOther = "jdk.CPUTimeSample covers the same time";
 
 Engine jfr_engine(std::string name, Nanos interval) {
   Engine engine;

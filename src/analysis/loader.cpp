@@ -81,7 +81,7 @@ void Loader::end_chunk() {
     end_ns_ = std::max(end_ns_, end);
   }
   in_chunk_ = false;
-  execution_sample_id_ = 0;
+  execution_sample_id_ = -1;
   stack_keys_.clear();
   method_keys_.clear();
   thread_keys_.clear();

@@ -101,7 +101,7 @@ class Loader : public recording::Visitor {
 
   // The current chunk.
   std::vector<Selected> selected_;  // by type
-  int64_t execution_sample_id_ = 0;
+  int64_t execution_sample_id_ = -1;
   int64_t chunk_start_ = 0;
   int64_t chunk_duration_ = 0;
   int64_t chunk_last_event_ = 0;

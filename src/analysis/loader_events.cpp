@@ -42,7 +42,7 @@ void Loader::cpu_time_lost(const Chunk&, const EventView& event, const Fields& f
 
 void Loader::active_setting(const Chunk&, const EventView& event, const Fields& fields) {
   const auto& [id, name, value, u1, u2, u3, u4] = fields;
-  if (execution_sample_id_ == 0 || event.number(id) != execution_sample_id_) return;
+  if (execution_sample_id_ < 0 || event.number(id) != execution_sample_id_) return;
   const std::string_view setting = event.string(name);
   if (setting != "period" && setting != "interval") return;  // JFR's and async-profiler's word
   if (const auto period = parse_jfr_period(event.string(value))) periods_.back().period = *period;

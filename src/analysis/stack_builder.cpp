@@ -37,6 +37,7 @@ StackBuilder::StackBuilder(Model& model) : model_(model) {
 }
 
 MethodIndex StackBuilder::method(std::string_view class_name, std::string_view name, std::string_view descriptor) {
+  if (class_name.empty()) descriptor = {};  // not Java; files must say something, and say ()V
   name_.clear();
   append_readable(name_, class_name);
   if (!name_.empty() && !name.empty()) name_ += '.';

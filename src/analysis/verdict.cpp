@@ -65,7 +65,8 @@ std::string how_long_and_how_much(const Facts& facts) {
   std::string text = "Recorded " + words_of_time(model.duration);
   if (!model.jvm.empty()) text += " of JVM " + model.jvm;
   if (model.pid != 0) text += " (pid " + std::to_string(model.pid) + ")";
-  text += ": " + words_of_time(facts.cpu) + " of CPU time";
+  const bool measured = facts.measured_of_sampled.count > 0 || facts.quality.samples == 0;
+  text += (measured ? ": " : ": samples for ") + words_of_time(facts.cpu) + " of CPU time";
   if (model.duration.count > 0) {
     text += ", " + fixed(share(facts.cpu, model.duration), 2);
     text += model.cpus > 0 ? " of " + std::to_string(model.cpus) + " CPUs" : " CPUs";
@@ -175,7 +176,7 @@ std::string warn_imprecise(const Facts& facts) {
   const double part = share(Nanos(facts.quality.imprecise_weight), Nanos(facts.quality.weight));
   if (part < 0.1) return {};
   return words_of_share(part) +
-         " of the CPU time was in code with coarse debug information: innermost lines and inlined methods may be off.";
+         " of the CPU time was sampled imprecisely: innermost lines and inlined methods may be off.";
 }
 
 std::string warn_incomplete(const Facts& facts) {
@@ -186,6 +187,7 @@ std::string warn_incomplete(const Facts& facts) {
 
 std::string warn_dropped(const Facts& facts) {
   for (const Engine& engine : facts.model.engines) {
+    if (engine.dropped.contains(kCountedByOther)) continue;
     const auto in_flight = engine.dropped.find(kInFlight);
     if (in_flight != engine.dropped.end() && in_flight->second > 0) {
       return "the recording was not ended properly: " + words_of_count(in_flight->second) +

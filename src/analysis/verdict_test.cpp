@@ -42,7 +42,7 @@ TEST(Verdict, tells_a_known_recording_in_five_sentences) {
   fill(maker);
   EXPECT_EQ(verdict(maker.model),
             (std::vector<std::string>{
-                "Recorded 10.0 s of JVM 17.0.15+6 (pid 4711): 10.0 s of CPU time, 1.00 of 2 CPUs.",
+                "Recorded 10.0 s of JVM 17.0.15+6 (pid 4711): samples for 10.0 s of CPU time, 1.00 of 2 CPUs.",
                 "Hottest method: a with 75.0 % of the sampled CPU time (95 % sure: 74.0 to 75.9 %).",
                 "Hottest thread: main with 6.00 s of CPU time (60.0 %).",
                 "Threads that are not sampled used 2.00 s (20.0 % of the CPU time): [GC] 2.00 s.",
@@ -77,7 +77,7 @@ TEST(Verdict, warns_of_what_makes_it_doubtful) {
   EXPECT_THAT(
       lines, Contains(AllOf(StartsWith("Warning: "), HasSubstr("damaged"), HasSubstr("chunk 2"), HasSubstr("1 more"))));
   EXPECT_THAT(lines, Contains(AllOf(StartsWith("Warning: "), HasSubstr("unwalkable"))));
-  EXPECT_THAT(lines, Contains(AllOf(StartsWith("Warning: "), HasSubstr("coarse debug information"))));
+  EXPECT_THAT(lines, Contains(AllOf(StartsWith("Warning: "), HasSubstr("imprecisely"))));
   EXPECT_THAT(lines, Contains(AllOf(StartsWith("Warning: "), HasSubstr("9 samples had been taken"))));
   EXPECT_THAT(lines, Contains(StartsWith("Hottest method: a")));
 }

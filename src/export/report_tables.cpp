@@ -44,15 +44,15 @@ std::string hot_text(const ReportContext& context) {
   std::string out =
       "Hot methods (shares of the " + words_of_time(Nanos(cct.sampled_weight)) + " of CPU time that was sampled)\n";
   if (rows.empty()) return out + "  no samples\n";
-  out += "     self  95 % interval     total     samples  method\n";
+  out += "    self  95 % interval   total   samples  method\n";
   const size_t shown = std::min(rows.size(), static_cast<size_t>(context.options.top));
   for (size_t i = 0; i < shown; ++i) {
     const analysis::HotMethod& row = rows[i];
     const size_t start = out.size();
-    out += pad_left(words_of_share(share(row.self, cct.sampled_weight)), 9);
+    out += pad_left(words_of_share(share(row.self, cct.sampled_weight)), 8);
     out += pad_left(fixed(row.self_ci95.low * 100, 1) + " .. " + fixed(row.self_ci95.high * 100, 1), 15);
-    out += pad_left(words_of_share(share(row.total, cct.sampled_weight)), 10);
-    out += pad_left(words_of_count(row.samples), 12);
+    out += pad_left(words_of_share(share(row.total, cct.sampled_weight)), 8);
+    out += pad_left(words_of_count(row.samples), 10);
     append_name(out, start, cct.labels.names[row.label]);
   }
   append_left_out(out, shown, rows.size());
