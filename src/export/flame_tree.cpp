@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/index_table.h"
 #include "analysis/thread_kind.h"
 
 namespace tarsier::exporting {
@@ -49,14 +50,12 @@ struct Frame {
   bool operator==(const Frame&) const = default;
 };
 
-struct FrameHash {
-  size_t operator()(const Frame& frame) const noexcept {
-    uint64_t h = (uint64_t{frame.parent} << 32 | frame.name) * 0x9e3779b97f4a7c15u;
-    h ^= h >> 29;
-    h = (h + (static_cast<uint64_t>(frame.line) << 4 | static_cast<uint64_t>(frame.type))) * 0xbf58476d1ce4e5b9u;
-    return static_cast<size_t>(h ^ (h >> 32));
-  }
-};
+uint64_t hash_of(const Frame& frame) {
+  const uint64_t place = uint64_t{frame.parent} << 32 | frame.name;
+  const uint64_t site =
+      static_cast<uint64_t>(static_cast<uint32_t>(frame.line)) << 8 | static_cast<uint64_t>(frame.type);
+  return analysis::mix_hash(place, site);
+}
 
 // The stacks of the model with bytecode indices and overloads folded; still one tree for all threads.
 struct Frames {
@@ -66,7 +65,7 @@ struct Frames {
 
 Result<Frames> fold_stacks(const Model& model, Names& names) {
   std::vector<uint32_t> name_of_method(model.methods.size(), kNone);
-  std::unordered_map<Frame, uint32_t, FrameHash> ids;
+  analysis::IndexTable ids;
   Frames out;
   out.of_stack.assign(model.stacks.size(), kNone);
   for (size_t i = 1; i < model.stacks.size(); ++i) {
@@ -78,9 +77,12 @@ Result<Frames> fold_stacks(const Model& model, Names& names) {
     uint32_t& name = name_of_method[node.method.value];
     if (name == kNone) name = names.intern(model.methods[node.method.value].name);
     const Frame frame{out.of_stack[node.parent.value], name, node.line, node.type};
-    auto [found, fresh] = ids.try_emplace(frame, static_cast<uint32_t>(out.frames.size()));
-    if (fresh) out.frames.push_back(frame);
-    out.of_stack[i] = found->second;
+    const auto next = static_cast<uint32_t>(out.frames.size());
+    const uint32_t id = ids.find_or_enter(
+        hash_of(frame), next, [&](uint32_t other) { return out.frames[other] == frame; },
+        [&](uint32_t other) { return hash_of(out.frames[other]); });
+    if (id == next) out.frames.push_back(frame);
+    out.of_stack[i] = id;
   }
   return out;
 }
@@ -194,7 +196,7 @@ class TreeEmitter {
 Result<std::vector<std::vector<Weight>>> weigh(const Model& model, Frames& frames, const Entries& entries,
                                                Names& names) {
   std::vector<std::vector<Weight>> by_thread(entries.threads.size());
-  std::unordered_map<uint64_t, uint32_t> place;
+  analysis::KeyMap place;
   uint32_t no_stack = kNone;
   for (const analysis::Sample& sample : model.samples) {
     if (sample.thread.value >= entries.of_thread.size() || sample.stack.value >= frames.of_stack.size()) {
@@ -210,9 +212,12 @@ Result<std::vector<std::vector<Weight>>> weigh(const Model& model, Frames& frame
     }
     const uint32_t thread = entries.of_thread[sample.thread.value];
     std::vector<Weight>& weights = by_thread[thread];
-    auto [found, fresh] = place.try_emplace(uint64_t{thread} << 32 | frame, static_cast<uint32_t>(weights.size()));
-    if (fresh) weights.push_back({frame, 0, 0, 0});
-    Weight& weight = weights[found->second];
+    uint32_t& index = place[uint64_t{thread} << 32 | frame];
+    if (index == analysis::KeyMap::kNone) {
+      index = static_cast<uint32_t>(weights.size());
+      weights.push_back({frame, 0, 0, 0});
+    }
+    Weight& weight = weights[index];
     weight.ns = add_weight(weight.ns, sample.weight_ns);
     weight.samples += 1;
     weight.imprecise += sample.imprecise ? 1 : 0;

@@ -82,11 +82,11 @@ test('labels lose the package first, then the class, then the end', () => {
 
 test('invisible and turning characters are spelled out', () => {
   assert.equal(visibleText('app.Main.run'), 'app.Main.run');
-  assert.equal(visibleText('a\u202eb'), 'a\u27e8U+202E\u27e9b');
-  assert.equal(visibleText('a\tb\u0000\u007f'), 'a\u27e8U+0009\u27e9b\u27e8U+0000\u27e9\u27e8U+007F\u27e9');
-  assert.equal(visibleText('a\u200bb\ufeff\u00ad\u2028'), 'a\u27e8U+200B\u27e9b\u27e8U+FEFF\u27e9\u27e8U+00AD\u27e9\u27e8U+2028\u27e9');
-  assert.equal(visibleText('\ud800'), '\u27e8U+D800\u27e9');
-  assert.equal(visibleText('z\u0301\u0301\u0301\u0301'), 'z\u0301\u0301\u27e8\u2026\u27e9');
+  assert.equal(visibleText('a\u202eb'), 'a\\u{202e}b');
+  assert.equal(visibleText('a\tb\u0000\u007f'), 'a\\u{9}b\\u{0}\\u{7f}');
+  assert.equal(visibleText('a\u200bb\ufeff\u00ad\u2028'), 'a\\u{200b}b\\u{feff}\\u{ad}\\u{2028}');
+  assert.equal(visibleText('\ud800'), '\\u{d800}');
+  assert.equal(visibleText('z\u0301\u0301\u0301\u0301'), 'z\u0301\u0301\u2026');
   assert.equal(visibleText('gr\u00f6\u00dfe.\u65e5\u672c'), 'gr\u00f6\u00dfe.\u65e5\u672c');
   assert.equal(clipped('x'.repeat(60_000), 5), 'xxxxx\u2026 (60,000 characters)');
 });

@@ -5,14 +5,12 @@ const CONTROL = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}
 // Stacked marks would leave their line; two on one letter is what real languages need.
 const STACKED = /(\p{M}{2})\p{M}+/gu;
 
-function spell(char: string): string {
-  const code = char.codePointAt(0) ?? 0;
-  return `\u27e8U+${code.toString(16).toUpperCase().padStart(4, '0')}\u27e9`;
-}
+// As the command writes them (src/export/escape.h).
+const spell = (char: string): string => `\\u{${char.codePointAt(0)!.toString(16)}}`;
 
 export function visibleText(text: string): string {
   if (/^[\x20-\x7e]*$/.test(text)) return text;
-  return text.replace(CONTROL, spell).replace(STACKED, '$1\u27e8\u2026\u27e9');
+  return text.replace(CONTROL, spell).replace(STACKED, '$1\u2026');
 }
 
 // For places that cannot hold a name of any length.

@@ -26,6 +26,8 @@ interface Hover {
 }
 
 const LEAST_WIDTH = 0.5;
+const LEAST_HEIGHT = 240; // of what is seen, unless there is less to see
+const TALLEST = 8192; // browsers refuse canvases of any size; screens are smaller
 const CONTEXT_ROWS = 3; // callers of the focus that stay in sight
 
 const ARROWS: Readonly<Record<string, (rootAtTop: boolean) => Direction>> = {
@@ -54,7 +56,7 @@ export function FlamePanel(props: FlamePanelProps) {
   useLayoutEffect(() => {
     const box = scroller.current!;
     const measure = (): void => {
-      const next = {width: box.clientWidth, height: box.clientHeight, pixelRatio: window.devicePixelRatio || 1};
+      const next = {width: box.clientWidth, height: Math.min(box.clientHeight, TALLEST), pixelRatio: window.devicePixelRatio || 1};
       setSize((old) => (old.width === next.width && old.height === next.height && old.pixelRatio === next.pixelRatio
         ? old : next));
     };
@@ -138,7 +140,7 @@ export function FlamePanel(props: FlamePanelProps) {
   };
 
   return (
-    <div class="flame">
+    <div class="flame" style={{minHeight: `${Math.min(height, LEAST_HEIGHT)}px`}}>
       <div class="flame-scroll" ref={scroller} onScroll={() => setScroll(scroller.current!.scrollTop)} tabIndex={0}
         role="application" aria-label="Flame graph" aria-describedby="flame-keys" onKeyDown={onKeyDown} id="flame"
         style={{height: `${height}px`}}>
