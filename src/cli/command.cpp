@@ -18,8 +18,8 @@ std::string overview() {
     text.append(left).append(command->spec.summary).append("\n");
   }
   return text +
-         "  help        this text, or that of a command: tarsier help COMMAND\n"
-         "  version     which tarsier this is\n\n"
+         "  help      this text, or that of a command: tarsier help COMMAND\n"
+         "  version   which tarsier this is\n\n"
          "Every command has --help. Results go to stdout, everything else to stderr.\n"
          "Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 no such JVM, 4 not permitted or attach failed or already "
          "being\n"

@@ -32,7 +32,7 @@ constexpr Format kFormats[] = {
 
 constexpr Option kOptions[] = {
     {.name = "to", .kind = Kind::kWord, .value = "FORMAT", .help = "what to make of it", .allowed = "collapsed,html"},
-    {.name = "output", .letter = 'o', .kind = Kind::kText, .value = "OUT", .help = "the file; default: stdout"},
+    {.name = "output", .letter = 'o', .kind = Kind::kText, .value = "OUT", .help = "the file", .otherwise = "stdout"},
 };
 constexpr CommandSpec kSpec = {
     .name = "export",

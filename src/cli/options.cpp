@@ -215,7 +215,8 @@ std::string help_text(const CommandSpec& spec) {
     text.append(left.size() + 2 <= kColumn ? kColumn - left.size() : 2, ' ');
     text += option.help;
     if (!option.allowed.empty()) text.append(": ").append(joined(option.allowed));
-    if (!option.fallback.empty()) text.append(" (default: ").append(option.fallback).append(")");
+    const std::string_view without = option.fallback.empty() ? option.otherwise : option.fallback;
+    if (!without.empty()) text.append(" (default: ").append(without).append(")");
     text += '\n';
   };
   for (const Option& option : spec.options) add(option);

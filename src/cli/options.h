@@ -30,8 +30,9 @@ struct Option {
   std::string_view value = {};     // how the help calls it: FILE, TIME
   std::string_view fallback = {};  // the default, as the user would write it
   std::string_view help = {};
-  std::string_view allowed = {};  // words separated by commas
-  int64_t min = 0, max = 0;       // of kNumber; of kDuration and kSize `min` only
+  std::string_view otherwise = {};  // what happens without it, where no value is the default
+  std::string_view allowed = {};    // words separated by commas
+  int64_t min = 0, max = 0;         // of kNumber; of kDuration and kSize `min` only
 };
 
 struct CommandSpec {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "analysis/model.h"
 #include "attach/agent_library.h"
@@ -33,30 +34,35 @@ constexpr Option kOptions[] = {
     {.name = "engine",
      .kind = Kind::kWord,
      .value = "NAME",
-     .help = "how stacks are walked; default: the best that works",
+     .help = "how stacks are walked",
+     .otherwise = "the best that works",
      .allowed = "agct"},
     {.name = "clock",
      .kind = Kind::kWord,
      .value = "NAME",
-     .help = "what triggers samples; default: perf, or cputimer where perf is forbidden",
+     .help = "what triggers samples",
+     .otherwise = "perf, or cputimer where that is forbidden",
      .allowed = "perf,cputimer"},
     {.name = "interval",
      .letter = 'i',
      .kind = Kind::kDuration,
      .value = "TIME",
-     .help = "CPU time between samples; default: 1ms, or the finest that the clock can do",
+     .help = "CPU time between samples",
+     .otherwise = "1ms, or the finest that the clock can do",
      .min = 10'000},
     {.name = "duration",
      .letter = 'd',
      .kind = Kind::kDuration,
      .value = "TIME",
-     .help = "stop after this time; default: at Ctrl-C or when the JVM ends",
+     .help = "stop after this time",
+     .otherwise = "at Ctrl-C or when the JVM ends",
      .min = 1'000'000},
     {.name = "output",
      .letter = 'o',
      .kind = Kind::kText,
      .value = "FILE",
-     .help = "the recording; default: tarsier-MAIN-PID-TIME.jfr"},
+     .help = "the recording",
+     .otherwise = "tarsier-MAIN-PID-TIME.jfr"},
     {.name = "memory",
      .kind = Kind::kSize,
      .value = "SIZE",
@@ -202,9 +208,11 @@ int attach_and_record(const Arguments& arguments, Signals& signals) {
 
   auto call = attach_to(*jvm, *library, signals);
   if (!call) return fail(call.error());
-  say("recording JVM " + std::to_string(jvm->pid) + " (" + (jvm->main.empty() ? "?" : exporting::visible(jvm->main)) +
-      ") into " + output->path() + "; Ctrl-C ends it and saves");
-  const auto outcome = Session(call->channel, signals, *output, nullptr, session_options(arguments)).run();
+  const std::string announcement = "recording JVM " + std::to_string(jvm->pid) + " (" +
+                                   (jvm->main.empty() ? "?" : exporting::visible(jvm->main)) + ") into " +
+                                   output->path() + "; Ctrl-C ends it and saves";
+  const auto outcome =
+      Session(call->channel, signals, *output, nullptr, session_options(arguments), announcement).run();
   if (!outcome) return fail(outcome.error());
   return conclude(*outcome, *output, arguments.has("json"));
 }
@@ -221,6 +229,18 @@ int wait_for_program(Child& child, Signals& signals, int our_code) {
   }
   const int childs_code = *child.poll_exit();
   return childs_code != 0 ? childs_code : our_code;
+}
+
+// The connection ends with this: an agent that we gave up on then stops and saves on its own.
+int record_child(const Arguments& arguments, std::optional<ControlSocket> socket, OutputFile& output, Child& child,
+                 Signals& signals) {
+  auto channel = socket->wait_for_child(child, signals);
+  if (!channel) return fail(channel.error());
+  socket.reset();  // further JVMs of the program find nobody, and are not recorded
+  const std::string announcement =
+      "recording " + arguments.program[0] + " into " + output.path() + "; its end ends the recording and saves";
+  const auto outcome = Session(*channel, signals, output, &child, session_options(arguments), announcement).run();
+  return outcome ? conclude(*outcome, output, arguments.has("json")) : fail(outcome.error());
 }
 
 int run_and_record(const Arguments& arguments, Signals& signals) {
@@ -244,16 +264,7 @@ int run_and_record(const Arguments& arguments, Signals& signals) {
   auto child = Child::start(*launch, signals.previous_mask());
   if (!child) return fail(child.error());
 
-  int code = 0;
-  auto channel = socket->wait_for_child(*child, signals);
-  if (!channel) {
-    code = fail(channel.error());
-  } else {
-    { const auto no_more_callers = std::move(*socket); }
-    say("recording " + arguments.program[0] + " into " + output->path() + "; its end ends it");
-    auto outcome = Session(*channel, signals, *output, &*child, session_options(arguments)).run();
-    code = outcome ? conclude(*outcome, *output, arguments.has("json")) : fail(outcome.error());
-  }
+  const int code = record_child(arguments, std::move(*socket), *output, *child, signals);
   return wait_for_program(*child, signals, code);
 }
 

@@ -23,12 +23,13 @@ constexpr Nanos kForever{std::numeric_limits<int64_t>::max()};
 }  // namespace
 
 Session::Session(control::Channel& channel, Signals& signals, OutputFile& output, Child* child,
-                 const control::SessionOptions& options)
+                 const control::SessionOptions& options, std::string announcement)
     : channel_(channel),
       signals_(signals),
       output_(output),
       child_(child),
       options_(options),
+      announcement_(std::move(announcement)),
       display_(options.duration) {
   enter(Phase::kHello, kHelloPatience);
 }
@@ -80,8 +81,9 @@ void Session::on(const control::Started& started) {
     phase_ = Phase::kDone;  // hanging up makes the agent stop
     return;
   }
+  say(announcement_);
   for (const control::EngineReport& engine : started.engines) {
-    std::string line = "  " + engine.name + " by " + engine.mechanism;
+    std::string line = engine.name + " by " + engine.mechanism;
     if (engine.interval.count > 0) line += ", every " + format_duration(engine.interval);
     if (!engine.why.empty()) line += " (" + engine.why + ")";
     say(line);
@@ -114,8 +116,8 @@ void Session::read_signals() {
   }
 }
 
-// We attached: the first signal saves, the second leaves at once. We started the program: the first is the program's,
-// the second saves, the third leaves.
+// We attached: the first signal saves, the second leaves at once. We started the program: the first is the program's
+// alone, the second saves, the third gives up on the agent; leaving is the program's business.
 void Session::user_interrupts(const signalfd_siginfo& info) {
   ++interrupts_;
   display_.clear();
@@ -124,7 +126,7 @@ void Session::user_interrupts(const signalfd_siginfo& info) {
   if (for_us >= 2) {
     give_up("left before the agent had confirmed; it saves on its own what it has", Errc::kFailed);
   } else if (for_us == 1 && phase_ == Phase::kRecording) {
-    say("saving ... (again: leave at once)");
+    say("saving ... (again: don't wait for it)");
     stop();
   }
 }

@@ -24,8 +24,9 @@ struct Outcome {
 class Session {
  public:
   // `child`: the program that we started, or nullptr if we attached. All are borrowed.
+  // `announcement` is said once the recording runs.
   Session(control::Channel& channel, Signals& signals, OutputFile& output, Child* child,
-          const control::SessionOptions& options);
+          const control::SessionOptions& options, std::string announcement);
 
   // An error: it did not start, and there is no file. Otherwise something has been recorded.
   Result<Outcome> run();
@@ -54,6 +55,7 @@ class Session {
   OutputFile& output_;
   Child* child_;
   control::SessionOptions options_;
+  std::string announcement_;
   ProgressDisplay display_;
   Phase phase_ = Phase::kHello;
   Nanos deadline_;
