@@ -42,8 +42,6 @@ CpuAccount::CpuAccount(ThreadRegistry& threads, recording::Writer& writer, pid_t
     : threads_(threads), writer_(writer), own_tid_(own_tid) {}
 
 void CpuAccount::update() {
-  const auto live = threads_.live_tids();
-  const std::unordered_set<pid_t> java(live.begin(), live.end());
   const auto tids = linux::thread_ids();
   const std::unordered_set<pid_t> present(tids.begin(), tids.end());
   for (auto it = entries_.begin(); it != entries_.end();) {
@@ -54,30 +52,37 @@ void CpuAccount::update() {
     if (!cpu) continue;
     auto [it, is_new] = entries_.try_emplace(tid);
     Entry& entry = it->second;
-    const bool sampled = java.count(tid) != 0;
     if (is_new || *cpu < entry.last) {  // less than before: another thread with the same id
+      entry = Entry();
       entry.name = linux::thread_name(tid);
-      entry.kind = sampled ? "app" : kind_of_native_thread(entry.name);
-      entry.at_start = first_ ? *cpu : Nanos(0);
-      entry.last = entry.at_start;
+      entry.kind = kind_of_native_thread(entry.name);
+      entry.at_start = entry.last = first_ ? *cpu : Nanos(0);
     }
-    if (tid == own_tid_) own_cpu_ = *cpu;
-    if (*cpu == entry.last && !is_new) continue;
+    if (tid == own_tid_) own_cpu_ = *cpu - entry.at_start;
+    identify(tid, entry);
+    if (*cpu == entry.last) continue;
     entry.last = *cpu;
-    if (sampled) entry.kind = "app";
-    write(tid, entry, sampled);
+    write(entry);
   }
   first_ = false;
 }
 
-void CpuAccount::write(pid_t tid, const Entry& entry, bool sampled) {
-  recording::ThreadId id;
-  if (const auto thread = sampled ? threads_.find_by_tid(tid) : std::nullopt) {
-    id = writer_.thread(thread->info());
-  } else {
-    id = writer_.thread({entry.name, tid, "", 0, false});
+void CpuAccount::identify(pid_t tid, Entry& entry) {
+  const auto thread = threads_.find_by_tid(tid);
+  if (thread && thread->java_id != entry.java_id) {
+    if (entry.java_id != 0) entry.at_start = entry.last;  // what was used so far belongs to the one before
+    entry.java_id = thread->java_id;
+    entry.kind = "app";
+    entry.name = thread->name;
+    entry.generation = ~uint64_t{0};
   }
-  const recording::Value values[] = {id, entry.kind, static_cast<int64_t>(sampled),
+  if (entry.generation == writer_.generation()) return;
+  entry.generation = writer_.generation();
+  entry.id = writer_.thread({entry.name, tid, entry.java_id != 0 ? entry.name : "", entry.java_id, false});
+}
+
+void CpuAccount::write(const Entry& entry) {
+  const recording::Value values[] = {entry.id, entry.kind, static_cast<int64_t>(entry.java_id != 0),
                                      (entry.last - entry.at_start).count};
   writer_.event(recording::Event::kThreadCpu, monotonic_now(), values);
 }

@@ -19,7 +19,8 @@ std::string_view kind_of_native_thread(std::string_view name);
 class CpuAccount {
  public:
   CpuAccount(ThreadRegistry& threads, recording::Writer& writer, pid_t own_tid);
-  // Writes a tarsier.ThreadCpu for each thread that has used CPU time since the last call.
+  // Once before the first engine starts, then about once a second and at the end: writes a tarsier.ThreadCpu for each
+  // thread that has used CPU time since the last call.
   void update();
   [[nodiscard]] Nanos own_cpu() const { return own_cpu_; }
 
@@ -28,8 +29,14 @@ class CpuAccount {
     Nanos at_start, last;
     std::string name;
     std::string_view kind;
+    // Who it is, or last was, in Java: a native thread outlives the Java thread that it carried (main, when it destroys
+    // the JVM) or carries another one.
+    int64_t java_id = 0;
+    recording::ThreadId id;
+    uint64_t generation = ~uint64_t{0};  // of the writer, which gave out the id
   };
-  void write(pid_t tid, const Entry& entry, bool sampled);
+  void identify(pid_t tid, Entry& entry);
+  void write(const Entry& entry);
 
   ThreadRegistry& threads_;
   recording::Writer& writer_;

@@ -189,6 +189,7 @@ Status Session::start() {
   next_flush_ = started_at_ + kFlushEvery;
   write_session_events();
   cpu_ = std::make_unique<CpuAccount>(*threads_, *writer_, ::gettid());
+  cpu_->update();
 
   attach_callbacks(*this);
   callbacks_on_ = true;
@@ -203,7 +204,6 @@ Status Session::start() {
       return status;
     }
   }
-  cpu_->update();
   if (Status flushed = writer_->flush(); !flushed) {
     for (auto& started : engines_) started->stop();
     return flushed;

@@ -163,14 +163,6 @@ void ThreadRegistry::forget_ended() {
   ended_.clear();
 }
 
-std::vector<pid_t> ThreadRegistry::live_tids() {
-  const std::lock_guard guard(lock_);
-  std::vector<pid_t> tids;
-  tids.reserve(live_.size());
-  for (const auto& [tid, thread] : live_) tids.push_back(tid);
-  return tids;
-}
-
 std::optional<JavaThread> ThreadRegistry::find_by_tid(pid_t tid) {
   const std::lock_guard guard(lock_);
   const auto it = live_.find(tid);

@@ -68,7 +68,6 @@ class ThreadRegistry {
   std::vector<JavaThread> refresh_names();
   // Drops threads whose end lies before the previous call: nothing of theirs can still be in a ring.
   void forget_ended();
-  [[nodiscard]] std::vector<pid_t> live_tids();
 
   // Our own thread is none of the application's.
   void exclude(pid_t tid) { excluded_ = tid; }

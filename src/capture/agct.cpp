@@ -19,10 +19,25 @@ namespace {
 std::atomic<AgctCapture*> g_active{nullptr};
 Gate g_gate;
 
-uint64_t now_ns() noexcept {
+uint64_t now_ns(clockid_t clock) noexcept {
   timespec t;
-  ::clock_gettime(CLOCK_MONOTONIC, &t);  // vDSO
+  ::clock_gettime(clock, &t);
   return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec);
+}
+
+// With a wrong sp the walk finds the leaf's saved return address and takes the caller for its own caller: the same
+// frames, at the same bytecodes, twice. No real recursion looks like that, since it calls itself and the leaf from
+// different places.
+bool starts_twice(const AgctTrace& trace) noexcept {
+  constexpr int32_t kMaxInlined = 8;
+  for (int32_t n = 1; n <= kMaxInlined && 2 * n <= trace.frame_count; ++n) {
+    bool same = true;
+    for (int32_t i = 0; i < n && same; ++i) {
+      same = trace.frames[i].method == trace.frames[n + i].method && trace.frames[i].bci == trace.frames[n + i].bci;
+    }
+    if (same) return true;
+  }
+  return false;
 }
 
 // A buffer that a handler borrows while AsyncGetCallTrace fills it: too large for the 8 KB of stack that we allow
@@ -81,11 +96,17 @@ void AgctCapture::sample(pid_t tid, const siginfo_t& info, void* ucontext) noexc
     return;
   }
   if (!clock_.owns(thread->clock, info)) return;
-  const uint64_t start = now_ns();
+  // Our own cost is CPU time, not the time on the wall, which includes being preempted; but that clock is a system
+  // call, so one sample in kMeasureOneIn pays for it and stands for the others.
+  constexpr uint32_t kMeasureOneIn = 16;
+  const bool measure = thread->samples++ % kMeasureOneIn == 0;
+  const uint64_t start = measure ? now_ns(CLOCK_THREAD_CPUTIME_ID) : 0;
   counters_.taken.fetch_add(1, std::memory_order_relaxed);
-  take(*thread, info, ucontext, start);
+  take(*thread, info, ucontext, now_ns(CLOCK_MONOTONIC));
   clock_.rearm(thread->clock);
-  counters_.handler_ns.fetch_add(now_ns() - start, std::memory_order_relaxed);
+  if (!measure) return;
+  counters_.measured.fetch_add(1, std::memory_order_relaxed);
+  counters_.measured_ns.fetch_add(now_ns(CLOCK_THREAD_CPUTIME_ID) - start, std::memory_order_relaxed);
 }
 
 uint8_t* AgctCapture::claim_scratch(uint32_t key) noexcept {
@@ -141,14 +162,21 @@ uint32_t AgctCapture::walk_from_caller(AgctTrace& trace, void* ucontext) noexcep
   if (trace.frame_count != kUnknownJava && trace.frame_count != kNotWalkableJava) return 0;
   auto& context = *static_cast<ucontext_t*>(ucontext);
   const Registers own = Registers::of(context);
-  Registers caller = Registers::caller_without_frame(context);
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    if (attempt == 1 && !Registers::caller_by_frame(context, caller)) break;
-    caller.store(context);
+  Registers attempts[2];
+  int count = 0;
+  Registers by_frame{};
+  const bool has_frame = Registers::caller_by_frame(context, by_frame);
+  const Registers frameless = Registers::caller_without_frame(context);
+  // A frame record with the very return address that the link register holds is the leaf's own, so sp is off by it.
+  const bool frame_is_own = has_frame && by_frame.pc == frameless.pc;
+  if (!frame_is_own) attempts[count++] = frameless;
+  if (has_frame) attempts[count++] = by_frame;
+  for (int i = 0; i < count; ++i) {
+    attempts[i].store(context);
     trace.frame_count = 0;
     agct_(&trace, max_depth_, ucontext);
     own.store(context);
-    if (trace.frame_count > 0) return static_cast<uint32_t>(trace.frame_count);
+    if (trace.frame_count > 0 && !starts_twice(trace)) return static_cast<uint32_t>(trace.frame_count);
   }
   return 0;
 }

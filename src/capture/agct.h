@@ -55,13 +55,16 @@ constexpr const char* kAgctDropNames[] = {"thread not registered", "all scratch 
 struct AgctThread {
   uint32_t serial = 0;
   void* env = nullptr;
+  uint32_t samples = 0;
   ThreadClock clock;
 };
 
 struct AgctCounters {
   std::atomic<uint64_t> taken{0};
   std::atomic<uint64_t> dropped[static_cast<size_t>(AgctDrop::kCount)] = {};
-  std::atomic<uint64_t> handler_ns{0};
+  // CPU time in the handler, of some samples: the mean times `taken` is what the application paid.
+  std::atomic<uint64_t> measured{0};
+  std::atomic<uint64_t> measured_ns{0};
 };
 
 class AgctCapture {

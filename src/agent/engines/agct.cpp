@@ -220,7 +220,9 @@ EngineStats AgctEngine::read_stats() {
   const AgctDecoder::Counts& counts = decoder_->counts();
   stats.written = counts.written;
   stats.failed = counts.failed;
-  stats.in_app_threads = Nanos(static_cast<int64_t>(counters.handler_ns.load(std::memory_order_relaxed)));
+  const auto measured = static_cast<double>(std::max<uint64_t>(1, counters.measured.load(std::memory_order_relaxed)));
+  const auto mean_ns = static_cast<double>(counters.measured_ns.load(std::memory_order_relaxed)) / measured;
+  stats.in_app_threads = Nanos(static_cast<int64_t>(mean_ns * static_cast<double>(stats.taken)));
   stats.memory = Bytes(static_cast<int64_t>(ring_.size() + scratch_.size()));
   stats.counters = {{"imprecise samples", static_cast<int64_t>(counts.imprecise)},
                     {"jmethodIDs", method_ids_.load()},
