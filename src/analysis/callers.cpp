@@ -21,7 +21,8 @@ struct Work {
 
 }  // namespace
 
-Cct build_callers(const Model& model, const WeightedStacks& weights, Labels labels, const CallerLimits& limits) {
+Cct build_callers(const Model& model, const WeightedStacks& weights, Labels labels, const CallerLimits& limits,
+                  const std::map<ThreadKind, Nanos>& unsampled) {
   Cct cct;
   cct.labels = std::move(labels);
   cct.nodes.push_back({.label = cct.labels.add("[all]"), .total = weights.weight});
@@ -78,7 +79,7 @@ Cct build_callers(const Model& model, const WeightedStacks& weights, Labels labe
     work.paths.resize(kept);
     add_children(work.node, work.depth + 1, std::move(work.paths), todo);
   }
-  cct.first_unsampled = static_cast<uint32_t>(cct.nodes.size());
+  add_unsampled_roots(cct, unsampled);
   set_heaviest_line_and_type(cct, std::move(parts));
   link_children(cct);
   return cct;

@@ -13,8 +13,9 @@ struct CallerLimits {
   static constexpr double kMinShare = 0.0001;
 };
 
-// As a Cct, with callers as children. A node's total is the self time that reached it; its self is the part that has
-// no further caller.
-Cct build_callers(const Model& model, const WeightedStacks& weights, Labels labels, const CallerLimits& limits);
+// As a Cct, with callers as children; what was not sampled stands at the top too. A node's total is the self time that
+// reached it; its self is the part that has no further caller.
+Cct build_callers(const Model& model, const WeightedStacks& weights, Labels labels, const CallerLimits& limits,
+                  const std::map<ThreadKind, Nanos>& unsampled);
 
 }  // namespace tarsier::analysis

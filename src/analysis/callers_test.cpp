@@ -8,7 +8,8 @@ namespace tarsier::analysis {
 namespace {
 
 Cct callers_of(const Model& model, CallerLimits limits = {.min_share = 0}) {
-  return build_callers(model, weigh_stacks(model, Selection()), label_methods(model, false), limits);
+  return build_callers(model, weigh_stacks(model, Selection()), label_methods(model, false), limits,
+                       model.unsampled_cpu);
 }
 
 std::string as_text(const Cct& cct) {
@@ -54,6 +55,15 @@ TEST(Callers, recursion_is_a_chain_and_counts_once) {
   ModelMaker maker;
   maker.sample(maker.thread("main"), "main;f;f", 5);
   EXPECT_EQ(as_text(callers_of(maker.model)), "f 5/0\n f 5/0\n  main 5/5\n");
+}
+
+TEST(Callers, what_was_not_sampled_has_no_callers) {
+  ModelMaker maker;
+  maker.sample(maker.thread("main"), "main;hot", 5);
+  maker.model.unsampled_cpu = {{ThreadKind::kGc, Nanos(7)}};
+  const Cct cct = callers_of(maker.model);
+  EXPECT_EQ(as_text(cct), "[GC] 7/7\nhot 5/0\n main 5/5\n");
+  EXPECT_EQ(cct.nodes[0].total, 12);
 }
 
 TEST(Callers, light_ones_are_left_out) {

@@ -127,14 +127,18 @@ Cct build_cct(const Model& model, const WeightedStacks& weights, Labels labels, 
   cct.sampled_weight = weights.weight;
   cct.effective_samples = weights.effective_samples;
   cct.nodes[0].total = weights.weight;
+  add_unsampled_roots(cct, unsampled);
+  return builder.finish();
+}
+
+void add_unsampled_roots(Cct& cct, const std::map<ThreadKind, Nanos>& unsampled) {
   cct.first_unsampled = static_cast<uint32_t>(cct.nodes.size());
   for (const auto& [kind, cpu] : unsampled) {
     if (cpu.count <= 0) continue;
-    const uint32_t node = builder.add_node(0, cct.labels.add(std::string(unsampled_root_name(kind))));
-    cct.nodes[node].self = cct.nodes[node].total = cpu.count;
+    const uint32_t label = cct.labels.add(std::string(unsampled_root_name(kind)));
+    cct.nodes.push_back({.label = label, .self = cpu.count, .total = cpu.count});
     cct.nodes[0].total += cpu.count;
   }
-  return builder.finish();
 }
 
 void link_children(Cct& cct) {

@@ -42,6 +42,9 @@ struct Cct {
 Cct build_cct(const Model& model, const WeightedStacks& weights, Labels labels, bool by_thread,
               const std::map<ThreadKind, Nanos>& unsampled);
 
+// Ends the sampled part of the tree and appends the roots of what was not sampled.
+void add_unsampled_roots(Cct& cct, const std::map<ThreadKind, Nanos>& unsampled);
+
 // Sets first_child and next_sibling from parent, in the order promised above.
 void link_children(Cct& cct);
 

@@ -95,7 +95,13 @@ TEST(Cct, unsampled_threads_are_roots_with_their_true_weight) {
   EXPECT_EQ(cct.sampled_weight, 10);
   EXPECT_EQ(children_of(cct, cct.nodes[0]), (std::vector<std::string>{"[GC]", "main", "[JIT]"}));
   EXPECT_EQ(node_at(cct, "[GC]")->self, 80);
-  EXPECT_EQ(row_of(cct, flat_profile(cct), "[GC]"), nullptr);
+  const auto rows = flat_profile(cct);
+  ASSERT_NE(row_of(cct, rows, "[GC]"), nullptr);
+  EXPECT_EQ(row_of(cct, rows, "[GC]")->self, 80);
+  EXPECT_EQ(row_of(cct, rows, "[GC]")->samples, 0U);
+  EXPECT_NEAR(row_of(cct, rows, "[GC]")->self_ci95.low, 80.0 / 99, 1e-12);
+  EXPECT_NEAR(row_of(cct, rows, "[GC]")->self_ci95.high, 80.0 / 99, 1e-12);
+  EXPECT_NEAR(row_of(cct, rows, "a")->self_ci95.high, 10.0 / 99, 1e-12);  // no more than all that was sampled
 }
 
 TEST(Cct, split_by_thread_keeps_threads_of_one_name_apart) {

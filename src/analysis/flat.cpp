@@ -37,24 +37,30 @@ void add_totals(const Cct& cct, std::vector<HotMethod>& rows) {
 std::vector<HotMethod> flat_profile(const Cct& cct) {
   std::vector<HotMethod> rows(cct.labels.names.size());
   for (uint32_t i = 0; i < rows.size(); ++i) rows[i].label = i;
-  for (uint32_t i = 1; i < cct.first_unsampled; ++i) {
-    rows[cct.nodes[i].label].self += cct.nodes[i].self;
-    rows[cct.nodes[i].label].samples += cct.nodes[i].samples;
+  // Rows are methods, markers in which time ended ([failed: ...]), and what was not sampled. A thread that the tree was
+  // split by is none of them.
+  std::vector<bool> is_row(rows.size(), false);
+  std::vector<bool> is_sampled(rows.size(), false);
+  for (const uint32_t label : cct.labels.of_method) is_row[label] = is_sampled[label] = true;
+  for (uint32_t i = 1; i < cct.nodes.size(); ++i) {
+    const CctNode& node = cct.nodes[i];
+    rows[node.label].self += node.self;
+    rows[node.label].samples += node.samples;
+    if (i >= cct.first_unsampled) is_row[node.label] = true;
+  }
+  for (const CctNode& node : cct.nodes) {
+    if (node.type == FrameType::kMarker && rows[node.label].self == 0) is_row[node.label] = false;
   }
   add_totals(cct, rows);
-  // Roots that were not sampled are no methods, nor is a thread that trees were split by.
-  // Nor is a marker, but time that ended in one ([failed: ...]) is shown.
-  std::vector<bool> is_method(rows.size(), false);
-  for (const uint32_t label : cct.labels.of_method) is_method[label] = true;
-  std::vector<bool> is_marker(rows.size(), false);
-  for (const CctNode& node : cct.nodes) is_marker[node.label] = node.type == FrameType::kMarker;
-  std::erase_if(rows, [&](const HotMethod& row) {
-    return !is_method[row.label] || row.total == 0 || (is_marker[row.label] && row.self == 0);
-  });
+  std::erase_if(rows, [&](const HotMethod& row) { return !is_row[row.label] || row.total == 0; });
+  const auto sampled = static_cast<double>(cct.sampled_weight);
+  const auto all = static_cast<double>(cct.nodes[0].total);
   for (HotMethod& row : rows) {
-    const double share =
-        cct.sampled_weight > 0 ? static_cast<double>(row.self) / static_cast<double>(cct.sampled_weight) : 0;
-    row.self_ci95 = wilson_95(share, cct.effective_samples);
+    const auto self = static_cast<double>(row.self);
+    row.self_ci95 = {self / all, self / all};
+    if (!is_sampled[row.label]) continue;
+    const Interval of_sampled = wilson_95(sampled > 0 ? self / sampled : 0, cct.effective_samples);
+    row.self_ci95 = {of_sampled.low * sampled / all, of_sampled.high * sampled / all};
   }
   std::sort(rows.begin(), rows.end(), [&](const HotMethod& a, const HotMethod& b) {
     if (a.self != b.self) return a.self > b.self;

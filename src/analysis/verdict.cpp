@@ -29,15 +29,16 @@ struct Facts {
 
 Facts gather(const Model& model) {
   const Selection all;
-  Facts facts{.model = model,
-              .cct = build_cct(model, weigh_stacks(model, all), label_methods(model, false), false, {}),
-              .quality = assess_quality(model, all),
-              .hot = {},
-              .threads = thread_profile(model, all),
-              .unsampled = {},
-              .cpu = {},
-              .measured_of_sampled = {},
-              .sampled_of_measured = {}};
+  Facts facts{
+      .model = model,
+      .cct = build_cct(model, weigh_stacks(model, all), label_methods(model, false), false, model.unsampled_cpu),
+      .quality = assess_quality(model, all),
+      .hot = {},
+      .threads = thread_profile(model, all),
+      .unsampled = {},
+      .cpu = {},
+      .measured_of_sampled = {},
+      .sampled_of_measured = {}};
   facts.hot = flat_profile(facts.cct);
   for (const auto& [kind, cpu] : model.unsampled_cpu) facts.unsampled += cpu;
   facts.cpu = facts.unsampled;
@@ -77,12 +78,12 @@ std::string how_long_and_how_much(const Facts& facts) {
 std::string hottest_method(const Facts& facts) {
   if (facts.quality.samples == 0) return "No CPU samples: no sampled thread was seen running.";
   const auto hottest = std::find_if(facts.hot.begin(), facts.hot.end(), [&](const HotMethod& row) {
-    return !facts.cct.labels.names[row.label].starts_with("[failed");
+    return row.samples > 0 && !facts.cct.labels.names[row.label].starts_with("[failed");
   });
   if (hottest == facts.hot.end()) return "No sample has a stack: which methods are hot is not known.";
   return "Hottest method: " + facts.cct.labels.names[hottest->label] + " with " +
-         words_of_share(share(Nanos(hottest->self), Nanos(facts.cct.sampled_weight))) +
-         " of the sampled CPU time (95 % sure: " + fixed(hottest->self_ci95.low * 100, 1) + " to " +
+         words_of_share(share(Nanos(hottest->self), Nanos(facts.cct.nodes[0].total))) +
+         " of the CPU time (95 % sure: " + fixed(hottest->self_ci95.low * 100, 1) + " to " +
          fixed(hottest->self_ci95.high * 100, 1) + " %).";
 }
 

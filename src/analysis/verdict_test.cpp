@@ -43,7 +43,7 @@ TEST(Verdict, tells_a_known_recording_in_five_sentences) {
   EXPECT_EQ(verdict(maker.model),
             (std::vector<std::string>{
                 "Recorded 10.0 s of JVM 17.0.15+6 (pid 4711): samples for 10.0 s of CPU time, 1.00 of 2 CPUs.",
-                "Hottest method: a with 75.0 % of the sampled CPU time (95 % sure: 74.0 to 75.9 %).",
+                "Hottest method: a with 60.0 % of the CPU time (95 % sure: 59.2 to 60.7 %).",
                 "Hottest thread: main with 6.00 s of CPU time (60.0 %).",
                 "Threads that are not sampled used 2.00 s (20.0 % of the CPU time): [GC] 2.00 s.",
                 "Sampling by agct (perf) every 1ms: 8,010 samples taken, 8,000 written, 10 dropped (ring full 10); "

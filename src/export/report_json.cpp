@@ -91,13 +91,13 @@ std::string verdict_json(const analysis::Model& model) {
 }
 
 std::string hot_json(const ReportContext& context) {
-  const analysis::Cct cct = context.sampled_tree();
+  const analysis::Cct cct = context.tree();
   Json rows = Json::array();
   for (const analysis::HotMethod& row : analysis::flat_profile(cct)) {
     if (rows.size() == static_cast<size_t>(context.options.top)) break;
     rows.push_back({{"method", cct.labels.names[row.label]},
-                    {"self", share(row.self, cct.sampled_weight)},
-                    {"total", share(row.total, cct.sampled_weight)},
+                    {"self", share(row.self, cct.nodes[0].total)},
+                    {"total", share(row.total, cct.nodes[0].total)},
                     {"self_ci95", Json::array({row.self_ci95.low, row.self_ci95.high})},
                     {"samples", row.samples}});
   }

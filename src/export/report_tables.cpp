@@ -3,7 +3,6 @@
 
 #include "analysis/flat.h"
 #include "analysis/quality.h"
-#include "analysis/thread_kind.h"
 #include "analysis/thread_profile.h"
 #include "analysis/wording.h"
 #include "export/escape.h"
@@ -39,27 +38,22 @@ void append_left_out(std::string& out, size_t shown, size_t all) {
 }  // namespace
 
 std::string hot_text(const ReportContext& context) {
-  const analysis::Cct cct = context.sampled_tree();
+  const analysis::Cct cct = context.tree();
   const auto rows = analysis::flat_profile(cct);
-  std::string out =
-      "Hot methods (shares of the " + words_of_time(Nanos(cct.sampled_weight)) + " of CPU time that was sampled)\n";
+  std::string out = "Hot methods (shares of " + words_of_time(Nanos(cct.nodes[0].total)) + " of CPU time)\n";
   if (rows.empty()) return out + "  no samples\n";
   out += "    self  95 % interval   total   samples  method\n";
   const size_t shown = std::min(rows.size(), static_cast<size_t>(context.options.top));
   for (size_t i = 0; i < shown; ++i) {
     const analysis::HotMethod& row = rows[i];
     const size_t start = out.size();
-    out += pad_left(words_of_share(share(row.self, cct.sampled_weight)), 8);
+    out += pad_left(words_of_share(share(row.self, cct.nodes[0].total)), 8);
     out += pad_left(fixed(row.self_ci95.low * 100, 1) + " .. " + fixed(row.self_ci95.high * 100, 1), 15);
-    out += pad_left(words_of_share(share(row.total, cct.sampled_weight)), 8);
+    out += pad_left(words_of_share(share(row.total, cct.nodes[0].total)), 8);
     out += pad_left(words_of_count(row.samples), 10);
     append_name(out, start, cct.labels.names[row.label]);
   }
   append_left_out(out, shown, rows.size());
-  for (const auto& [kind, cpu] : analysis::unsampled_cpu(context.model, context.selection)) {
-    if (cpu.count == 0) continue;
-    out += "  not sampled: " + std::string(analysis::unsampled_root_name(kind)) + " " + words_of_time(cpu) + "\n";
-  }
   return out;
 }
 

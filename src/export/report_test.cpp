@@ -63,15 +63,15 @@ TEST(ReportText, shows_a_known_recording) {
   const auto text = report_text(maker.model, {});
   ASSERT_TRUE(text.ok());
   EXPECT_EQ(text->substr(text->find("Hot methods")),
-            "Hot methods (shares of the 800 ms of CPU time that was sampled)\n"
+            "Hot methods (shares of 1.00 s of CPU time)\n"
             "    self  95 % interval   total   samples  method\n"
-            "  50.0 %   46.5 .. 53.5  50.0 %       400  hot\n"
-            "  25.0 %   22.1 .. 28.1  75.0 %       200  a\n"
-            "  24.9 %   22.0 .. 28.0  24.9 %       199  b\n"
-            "   0.1 %     0.0 .. 0.7   0.1 %         1  [failed: unwalkable]\n"
-            "   0.0 %     0.0 .. 0.5  75.0 %         0  main\n"
-            "   0.0 %     0.0 .. 0.5  24.9 %         0  run\n"
-            "  not sampled: [GC] 200 ms\n"
+            "  40.0 %   37.2 .. 42.8  40.0 %       400  hot\n"
+            "  20.0 %   17.7 .. 22.5  60.0 %       200  a\n"
+            "  20.0 %   20.0 .. 20.0  20.0 %         0  [GC]\n"
+            "  19.9 %   17.6 .. 22.4  19.9 %       199  b\n"
+            "   0.1 %     0.0 .. 0.6   0.1 %         1  [failed: unwalkable]\n"
+            "   0.0 %     0.0 .. 0.4  60.0 %         0  main\n"
+            "   0.0 %     0.0 .. 0.4  19.9 %         0  run\n"
             "\n"
             "Calling contexts (shares of 1.00 s of CPU time; without what has less than 1.0 %)\n"
             "    total     self\n"
@@ -146,10 +146,10 @@ TEST(ReportJson, tells_a_known_recording) {
   EXPECT_EQ(recording["engines"][0]["samples"],
             Json::parse(R"({"taken":801,"written":800,"dropped":{"ring full":1}})"));
   EXPECT_EQ(json["hot"][0]["method"], "hot");
-  EXPECT_EQ(json["hot"][0]["self"], 0.5);
-  EXPECT_EQ(json["hot"][1]["total"], 0.75);
+  EXPECT_EQ(json["hot"][0]["self"], 0.4);
+  EXPECT_EQ(json["hot"][1]["total"], 0.6);
   EXPECT_EQ(json["hot"][0]["samples"], 400);
-  EXPECT_NEAR(json["hot"][0]["self_ci95"][0], 0.4655, 0.0001);
+  EXPECT_NEAR(json["hot"][0]["self_ci95"][0], 0.3724, 0.0001);
   const Json& tree = json["tree"];
   EXPECT_EQ(tree["weight"], 1'000'000'000);
   EXPECT_EQ(tree["children"][0]["method"], "main");

@@ -136,17 +136,15 @@ void append_node_start(std::string& out, const Cct& cct, const CctNode& node) {
 }
 
 Cct whole_tree(const ReportContext& context) {
-  const auto unsampled = analysis::unsampled_cpu(context.model, context.selection);
-  if (!context.options.by_thread) {
-    return analysis::build_cct(context.model, context.weights, context.labels(), false, unsampled);
-  }
+  if (!context.options.by_thread) return context.tree();
   return analysis::build_cct(context.model, analysis::weigh_stacks(context.model, context.selection, true),
-                             context.labels(), true, unsampled);
+                             context.labels(), true, context.unsampled());
 }
 
 Cct callers(const ReportContext& context) {
   return analysis::build_callers(context.model, context.weights, context.labels(),
-                                 {.min_share = context.options.min_share, .max_depth = kMaxJsonDepth});
+                                 {.min_share = context.options.min_share, .max_depth = kMaxJsonDepth},
+                                 context.unsampled());
 }
 
 std::string heading(const ReportContext& context, const std::string& what, const Cct& cct) {

@@ -2,6 +2,7 @@
 // table in report.cpp, its part of docs/report.schema.json.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -20,8 +21,11 @@ struct ReportContext {
   analysis::WeightedStacks weights;  // of the selection, not split by thread
 
   [[nodiscard]] analysis::Labels labels() const { return analysis::label_methods(model, options.signatures); }
-  // Without what was not sampled, not split: the ground of the flat profile.
-  [[nodiscard]] analysis::Cct sampled_tree() const { return analysis::build_cct(model, weights, labels(), false, {}); }
+  [[nodiscard]] std::map<analysis::ThreadKind, Nanos> unsampled() const {
+    return analysis::unsampled_cpu(model, selection);
+  }
+  // With what was not sampled, not split by thread.
+  [[nodiscard]] analysis::Cct tree() const { return analysis::build_cct(model, weights, labels(), false, unsampled()); }
 };
 
 constexpr size_t kColumns = 100;
