@@ -7,9 +7,9 @@
 
 namespace tarsier::agent {
 
-PreciseDebugInfo::PreciseDebugInfo(const Jvm& jvm) {
+PreciseDebugInfo::PreciseDebugInfo(const LibJvm& lib, When when) {
   const auto address =
-      jvm.structs() ? hotspot::find_flag(jvm.memory(), *jvm.structs(), "DebugNonSafepoints") : std::nullopt;
+      lib.structs() ? hotspot::find_flag(lib.memory(), *lib.structs(), "DebugNonSafepoints") : std::nullopt;
   if (!address) {
     imprecise_until_ = std::numeric_limits<int32_t>::max();
     warning_ =
@@ -21,9 +21,10 @@ PreciseDebugInfo::PreciseDebugInfo(const Jvm& jvm) {
   if (*flag_ != 0) return;
   *flag_ = 1;
   switched_ = true;
+  if (when == When::kBeforeInit) return;
   // After the switch: what is being compiled at this moment gets a higher id and is taken as precise, although a
   // compilation that began a moment before may not be.
-  auto cache = hotspot::CodeCache::find(jvm.memory(), *jvm.structs());
+  auto cache = hotspot::CodeCache::find(lib.memory(), *lib.structs());
   imprecise_until_ = cache ? cache->highest_compile_id() : std::numeric_limits<int32_t>::max();
 }
 

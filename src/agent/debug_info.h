@@ -5,14 +5,15 @@
 #include <cstdint>
 #include <string>
 
-#include "agent/jvm.h"
+#include "agent/libjvm.h"
 
 namespace tarsier::agent {
 
 class PreciseDebugInfo {
  public:
-  // Switches the flag on if it was off.
-  explicit PreciseDebugInfo(const Jvm& jvm);
+  // Switches the flag on if it was off. Before the JVM has initialized itself nothing is compiled yet.
+  enum class When { kBeforeInit, kRunning };
+  PreciseDebugInfo(const LibJvm& lib, When when);
   // Back to what it was.
   ~PreciseDebugInfo();
   PreciseDebugInfo(const PreciseDebugInfo&) = delete;

@@ -1,7 +1,5 @@
 #include "agent/jvm.h"
 
-#include <dlfcn.h>
-
 #include <cstdlib>
 
 namespace tarsier::agent {
@@ -11,24 +9,11 @@ Result<std::unique_ptr<Jvm>> Jvm::enter(JavaVM* vm, JNIEnv* jni) {
   if (vm->GetEnv(reinterpret_cast<void**>(&jvm->jvmti_), JVMTI_VERSION_1_2) != JNI_OK) {
     return Error{Errc::kUnsupported, "this JVM offers no JVMTI environment"};
   }
-  // libjvm need not be among the global symbols: ask for the library that the JVM's own functions come from.
-  Dl_info info{};
-  if (::dladdr(reinterpret_cast<void*>(vm->functions->GetEnv), &info) != 0) {
-    jvm->library_ = ::dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-  }
-  auto structs = hotspot::VmStructs::load(
-      jvm->memory_, [&](const char* name) { return reinterpret_cast<Address>(jvm->symbol(name)); });
-  if (structs) jvm->structs_ = std::move(*structs);
   return jvm;
 }
 
 Jvm::~Jvm() {
   if (jvmti_ != nullptr) jvmti_->DisposeEnvironment();
-  if (library_ != nullptr) ::dlclose(library_);
-}
-
-void* Jvm::symbol(const char* name) const {
-  return library_ == nullptr ? nullptr : ::dlsym(library_, name);
 }
 
 std::string Jvm::property(const char* name) const {

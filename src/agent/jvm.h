@@ -1,16 +1,14 @@
-// The JVM that we live in, as one session sees it: JNI, JVMTI, the symbols of libjvm and its layout tables.
+// The JVM that we live in, as one session sees it: JNI, JVMTI and libjvm.
 #pragma once
 
 #include <jni.h>
 #include <jvmti.h>
 
 #include <memory>
-#include <optional>
 #include <string>
 
+#include "agent/libjvm.h"
 #include "base/result.h"
-#include "hotspot/vm_structs.h"
-#include "linux/self_memory.h"
 
 namespace tarsier::agent {
 
@@ -27,24 +25,19 @@ class Jvm {
   [[nodiscard]] jvmtiEnv* jvmti() const { return jvmti_; }
   // Of the session's thread only.
   [[nodiscard]] JNIEnv* jni() const { return jni_; }
-  [[nodiscard]] const Memory& memory() const { return memory_; }
-  [[nodiscard]] const std::optional<hotspot::VmStructs>& structs() const { return structs_; }
-  // An exported symbol of libjvm, nullptr if there is none.
-  [[nodiscard]] void* symbol(const char* name) const;
+  [[nodiscard]] const LibJvm& lib() const { return lib_; }
+  [[nodiscard]] const Memory& memory() const { return lib_.memory(); }
 
   [[nodiscard]] std::string property(const char* name) const;  // empty if there is none
   [[nodiscard]] std::string version() const { return property("java.vm.version"); }
   [[nodiscard]] int major() const;  // 8, 11, 17, ...
 
  private:
-  Jvm(JavaVM* vm, JNIEnv* jni) : vm_(vm), jni_(jni) {}
+  Jvm(JavaVM* vm, JNIEnv* jni) : jni_(jni), lib_(vm) {}
 
-  JavaVM* vm_;
   JNIEnv* jni_;
   jvmtiEnv* jvmti_ = nullptr;
-  void* library_ = nullptr;
-  linux::SelfMemory memory_;
-  std::optional<hotspot::VmStructs> structs_;
+  LibJvm lib_;
 };
 
 // Memory that JVMTI allocated for us.

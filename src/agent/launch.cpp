@@ -48,23 +48,28 @@ void refuse(const control::AgentString& options, const std::string& what) {
   (void)channel.send(control::Failed{Errc::kBusy, what}, seconds(2));
 }
 
+struct AtVmInit {
+  control::AgentString options;
+  std::unique_ptr<PreciseDebugInfo> debug_info;
+};
+
+Status launch(JavaVM* vm, const control::AgentString& options, std::unique_ptr<PreciseDebugInfo> debug_info);
+
 void JNICALL on_vm_init(jvmtiEnv* jvmti, JNIEnv* jni, jthread) {
   JavaVM* vm = nullptr;
   jni->GetJavaVM(&vm);
   void* stored = nullptr;
   jvmti->GetEnvironmentLocalStorage(&stored);
-  const std::unique_ptr<control::AgentString> options(static_cast<control::AgentString*>(stored));
+  const std::unique_ptr<AtVmInit> waiting(static_cast<AtVmInit*>(stored));
   jvmti->SetEnvironmentLocalStorage(nullptr);
-  if (Status status = launch(vm, *options, false); !status) {
+  if (Status status = launch(vm, waiting->options, std::move(waiting->debug_info)); !status) {
     std::fprintf(stderr, "tarsier: %s\n", status.error().what.c_str());
   }
   jvmti->DisposeEnvironment();
 }
 
-}  // namespace
-
-Status launch(JavaVM* vm, const control::AgentString& options, bool attached) {
-  auto session = std::make_shared<Session>(vm, options, attached);
+Status launch(JavaVM* vm, const control::AgentString& options, std::unique_ptr<PreciseDebugInfo> debug_info) {
+  auto session = std::make_shared<Session>(vm, options, std::move(debug_info));
   std::shared_ptr<Session> holder;
   if (!occupy_slot(session, &holder)) {
     refuse(options, describe_holder(*holder));
@@ -91,6 +96,12 @@ Status launch(JavaVM* vm, const control::AgentString& options, bool attached) {
   return {};
 }
 
+}  // namespace
+
+Status launch(JavaVM* vm, const control::AgentString& options) {
+  return launch(vm, options, nullptr);
+}
+
 Status launch_at_vm_init(JavaVM* vm, const control::AgentString& options) {
   jvmtiEnv* jvmti = nullptr;
   if (vm->GetEnv(reinterpret_cast<void**>(&jvmti), JVMTI_VERSION_1_2) != JNI_OK) {
@@ -98,7 +109,8 @@ Status launch_at_vm_init(JavaVM* vm, const control::AgentString& options) {
   }
   jvmtiEventCallbacks callbacks{};
   callbacks.VMInit = on_vm_init;
-  auto stored = std::make_unique<control::AgentString>(options);
+  auto stored = std::make_unique<AtVmInit>(
+      AtVmInit{options, std::make_unique<PreciseDebugInfo>(LibJvm(vm), PreciseDebugInfo::When::kBeforeInit)});
   if (jvmti->SetEventCallbacks(&callbacks, sizeof(callbacks)) != JVMTI_ERROR_NONE ||
       jvmti->SetEnvironmentLocalStorage(stored.get()) != JVMTI_ERROR_NONE ||
       jvmti->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, nullptr) != JVMTI_ERROR_NONE) {

@@ -51,8 +51,12 @@ int usable_cpus() {
 
 }  // namespace
 
-Session::Session(JavaVM* vm, control::AgentString options, bool attached)
-    : vm_(vm), options_(std::move(options)), attached_(attached), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+Session::Session(JavaVM* vm, control::AgentString options, std::unique_ptr<PreciseDebugInfo> debug_info)
+    : vm_(vm),
+      options_(std::move(options)),
+      attached_(debug_info == nullptr),
+      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      debug_info_(std::move(debug_info)) {}
 
 Session::~Session() = default;
 
@@ -182,7 +186,8 @@ Status Session::start() {
     reports_.push_back(std::move(*report));
   }
 
-  debug_info_ = std::make_unique<PreciseDebugInfo>(*jvm_);
+  if (debug_info_ == nullptr)
+    debug_info_ = std::make_unique<PreciseDebugInfo>(jvm_->lib(), PreciseDebugInfo::When::kRunning);
   context_->imprecise_until_compile_id = debug_info_->imprecise_until_compile_id();
   started_at_ = monotonic_now();
   if (options_.session.duration.count > 0) ends_at_ = (started_at_ + options_.session.duration).count;
@@ -215,6 +220,11 @@ Status Session::start() {
     for (std::string& warning : engine->warnings()) message.warnings.push_back(std::move(warning));
   }
   if (!debug_info_->warning().empty()) message.warnings.push_back(debug_info_->warning());
+  if (jvm_->major() >= 21) {
+    message.warnings.emplace_back(
+        "from now on this JVM keeps track of virtual threads for tools (JVMTI), until it ends: mounting one costs a "
+        "little more");
+  }
   (void)channel_->send(message, kPatience);  // if it has hung up, the loop notices
   return {};
 }

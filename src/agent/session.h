@@ -26,7 +26,8 @@ namespace tarsier::agent {
 
 class Session {
  public:
-  Session(JavaVM* vm, control::AgentString options, bool attached);
+  // `debug_info` if it was switched on earlier, at the start of the JVM.
+  Session(JavaVM* vm, control::AgentString options, std::unique_ptr<PreciseDebugInfo> debug_info);
   ~Session();
 
   // The whole life, on the session's thread. Prints to stderr only when there is no command to tell.
@@ -62,7 +63,7 @@ class Session {
   JavaVM* const vm_;
   JNIEnv* jni_ = nullptr;
   control::AgentString options_;
-  const bool attached_;
+  const bool attached_;  // to a running JVM
   std::string file_name_;
   unique_fd file_;
   unique_fd wake_;

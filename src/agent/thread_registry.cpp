@@ -15,8 +15,9 @@ ThreadRegistry::~ThreadRegistry() {
 
 Status ThreadRegistry::prepare() {
   JNIEnv* jni = jvm_.jni();
-  if (!jvm_.structs()) return Error{Errc::kUnsupported, "this JVM exports no vmStructs: threads can't be told apart"};
-  auto layout = hotspot::ThreadLayout::find(*jvm_.structs());
+  if (!jvm_.lib().structs())
+    return Error{Errc::kUnsupported, "this JVM exports no vmStructs: threads can't be told apart"};
+  auto layout = hotspot::ThreadLayout::find(*jvm_.lib().structs());
   if (!layout) return std::move(layout).error();
   layout_ = *layout;
 

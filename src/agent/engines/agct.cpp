@@ -99,14 +99,14 @@ class AgctEngine final : public Engine {
 };
 
 Result<control::EngineReport> AgctEngine::probe() {
-  agct_ = reinterpret_cast<capture::AgctFunction>(context_.jvm.symbol("AsyncGetCallTrace"));
+  agct_ = reinterpret_cast<capture::AgctFunction>(context_.jvm.lib().symbol("AsyncGetCallTrace"));
   if (agct_ == nullptr) return Error{Errc::kUnsupported, "this JVM does not export AsyncGetCallTrace"};
   auto clock = choose_clock(context_.options);
   if (!clock) return std::move(clock).error();
   choice_ = std::move(*clock);
   std::optional<hotspot::CodeCache> code;
-  if (context_.jvm.structs()) {
-    auto found = hotspot::CodeCache::find(context_.jvm.memory(), *context_.jvm.structs());
+  if (context_.jvm.lib().structs()) {
+    auto found = hotspot::CodeCache::find(context_.jvm.memory(), *context_.jvm.lib().structs());
     if (found) code.emplace(std::move(*found));
   }
   decoder_ = std::make_unique<AgctDecoder>(context_, std::move(code));

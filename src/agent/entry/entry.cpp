@@ -38,7 +38,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM* vm, char* options, void*) {
 }
 
 JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM* vm, char* options, void*) {
-  return enter(options, [vm](const AgentString& parsed) { return tarsier::agent::launch(vm, parsed, true); });
+  return enter(options, [vm](const AgentString& parsed) { return tarsier::agent::launch(vm, parsed); });
 }
 
 JNIEXPORT void JNICALL Agent_OnUnload(JavaVM*) {}
