@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <iterator>
 #include <memory>
-#include <numeric>
 #include <string_view>
+#include <vector>
 
 namespace tarsier::linux {
 namespace {
@@ -50,36 +51,45 @@ bool KernelSymbols::available() const {
   return real;
 }
 
-std::vector<std::string> KernelSymbols::resolve(std::span<const uint64_t> addresses) const {
-  std::vector<size_t> order(addresses.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return addresses[a] < addresses[b]; });
+const std::string* KernelSymbols::find(uint64_t address) const {
+  const auto after = functions_.upper_bound(address);
+  if (after == functions_.begin()) return nullptr;
+  const Function& function = std::prev(after)->second;
+  return address < function.end ? &function.name : nullptr;
+}
 
-  // The file is sorted but for modules, so nothing can be assumed: each symbol goes to the gap below the first address
-  // that is not smaller, and the largest symbol of a gap is the one that counts.
+void KernelSymbols::learn(std::span<const uint64_t> addresses) {
+  std::vector<uint64_t> wanted(addresses.begin(), addresses.end());
+  std::sort(wanted.begin(), wanted.end());
+  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+
+  // The file is sorted but for modules, so nothing can be assumed. Each symbol lies in a gap between two wanted
+  // addresses: the last symbol of a gap is where the function of the address above it starts, the first one is where
+  // the function of the address below it ends.
   struct Gap {
-    uint64_t address = 0;
-    std::string name = "[kernel]";
+    uint64_t first = UINT64_MAX, last = 0;
+    std::string last_name;
   };
-  std::vector<Gap> gaps(addresses.size());
+  std::vector<Gap> gaps(wanted.size() + 1);
   for_each_line(path_, [&](const Line& line) {
-    if (std::string_view("tTwW").find(line.type) == std::string_view::npos) return true;
-    const auto it = std::lower_bound(order.begin(), order.end(), line.address,
-                                     [&](size_t index, uint64_t address) { return addresses[index] < address; });
-    if (it == order.end()) return true;
-    Gap& gap = gaps[static_cast<size_t>(it - order.begin())];
-    if (line.address < gap.address) return true;
-    gap.address = line.address;
-    gap.name = line.name;
+    if (std::string_view("tTwW").find(line.type) == std::string_view::npos || line.address == 0) return true;
+    Gap& gap = gaps[static_cast<size_t>(std::lower_bound(wanted.begin(), wanted.end(), line.address) - wanted.begin())];
+    gap.first = std::min(gap.first, line.address);
+    if (line.address < gap.last) return true;
+    gap.last = line.address;
+    gap.last_name = line.name;
     return true;
   });
 
-  std::vector<std::string> names(addresses.size());
-  for (size_t i = 0; i < order.size(); ++i) {
-    if (gaps[i].address == 0 && i > 0) gaps[i] = gaps[i - 1];  // no symbol between the two: the same function
-    names[order[i]] = gaps[i].name;
+  for (size_t i = 0; i < wanted.size();) {
+    // Addresses without a symbol between them belong to one function.
+    size_t next = i + 1;
+    while (next < wanted.size() && gaps[next].last == 0) ++next;
+    const bool named = gaps[i].last != 0;
+    functions_[named ? gaps[i].last : wanted[i]] = {std::max(gaps[next].first, wanted[next - 1] + 1),
+                                                    named ? gaps[i].last_name : "[kernel]"};
+    i = next;
   }
-  return names;
 }
 
 }  // namespace tarsier::linux

@@ -1,11 +1,12 @@
-// Names of kernel addresses, from /proc/kallsyms. The file has hundreds of thousands of lines, so it is not kept: each
-// resolve() reads it once for all the addresses asked for; the caller remembers the answers.
+// Names of kernel addresses, from /proc/kallsyms. The file has hundreds of thousands of lines and takes 20 to 100 ms to
+// read, so it is neither kept nor read for each address: learn() reads it once for all addresses that are new, and
+// remembers the functions around them.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
-#include <vector>
 
 namespace tarsier::linux {
 
@@ -14,11 +15,18 @@ class KernelSymbols {
   explicit KernelSymbols(std::string path = "/proc/kallsyms") : path_(std::move(path)) {}
   // True if the kernel shows real addresses to us (kptr_restrict).
   [[nodiscard]] bool available() const;
-  // One name for each address; "[kernel]" where it has none.
-  [[nodiscard]] std::vector<std::string> resolve(std::span<const uint64_t> addresses) const;
+
+  // nullptr if learn() has not seen its function yet. "[kernel]" if it has no name.
+  [[nodiscard]] const std::string* find(uint64_t address) const;
+  void learn(std::span<const uint64_t> addresses);
 
  private:
+  struct Function {
+    uint64_t end = 0;
+    std::string name;
+  };
   std::string path_;
+  std::map<uint64_t, Function> functions_;  // by start
 };
 
 }  // namespace tarsier::linux

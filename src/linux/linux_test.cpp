@@ -64,13 +64,23 @@ TEST(KernelSymbols, an_address_belongs_to_the_symbol_below_it_in_any_order_of_th
   ::close(fd);
   std::ofstream(path) << "0000000000003000 t third\n0000000000001000 T first\n0000000000002000 T second\t[mod]\n"
                          "0000000000002800 d data\n";
-  const KernelSymbols symbols(path);
+  KernelSymbols symbols(path);
   EXPECT_TRUE(symbols.available());
-  const uint64_t addresses[] = {0x2900, 0x1000, 0x10, 0x1fff, 0x9000, 0x1004};
-  const auto names = symbols.resolve(addresses);
-  EXPECT_EQ(names, (std::vector<std::string>{"second", "first", "[kernel]", "first", "third", "first"}));
+  EXPECT_EQ(symbols.find(0x1004), nullptr);
+  const uint64_t addresses[] = {0x2900, 0x1000, 0x10, 0x1fff, 0x9000};
+  symbols.learn(addresses);
+  const auto name = [&](uint64_t address) { return symbols.find(address) == nullptr ? "?" : *symbols.find(address); };
+  EXPECT_EQ(name(0x2900), "second");
+  EXPECT_EQ(name(0x2000), "second");  // never asked for, but its function is known
+  EXPECT_EQ(name(0x1000), "first");
+  EXPECT_EQ(name(0x1fff), "first");
+  EXPECT_EQ(name(0x10), "[kernel]");
+  EXPECT_EQ(name(0x9000), "third");
   ::unlink(path);
   EXPECT_FALSE(symbols.available());
+  const uint64_t more[] = {0x20000};
+  symbols.learn(more);
+  EXPECT_EQ(name(0x20000), "[kernel]");
 }
 
 std::atomic<int> g_signals{0};

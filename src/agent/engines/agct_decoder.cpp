@@ -47,7 +47,8 @@ void AgctDecoder::decode(const AgctRecord& record) {
 
 bool AgctDecoder::kernel_is_named(const AgctRecord& record) const {
   const auto kernel = record.kernel();
-  return std::all_of(kernel.begin(), kernel.end(), [&](uint64_t address) { return kernel_names_.count(address) != 0; });
+  return std::all_of(kernel.begin(), kernel.end(),
+                     [&](uint64_t address) { return kernel_symbols_.find(address) != nullptr; });
 }
 
 void AgctDecoder::name_kernel_addresses() {
@@ -55,13 +56,10 @@ void AgctDecoder::name_kernel_addresses() {
   std::vector<uint64_t> addresses;
   for (const auto& bytes : waiting_) {
     for (const uint64_t address : reinterpret_cast<const AgctRecord*>(bytes.data())->kernel()) {
-      if (kernel_names_.count(address) == 0) addresses.push_back(address);
+      if (kernel_symbols_.find(address) == nullptr) addresses.push_back(address);
     }
   }
-  std::sort(addresses.begin(), addresses.end());
-  addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
-  const auto names = kernel_symbols_.resolve(addresses);
-  for (size_t i = 0; i < addresses.size(); ++i) kernel_names_.emplace(addresses[i], names[i]);
+  kernel_symbols_.learn(addresses);
   for (const auto& bytes : waiting_) write(*reinterpret_cast<const AgctRecord*>(bytes.data()));
   waiting_.clear();
 }
@@ -124,7 +122,7 @@ StackId AgctDecoder::stack_of(const AgctRecord& record, const hotspot::Code& cod
 
   frames_.clear();
   for (const uint64_t address : record.kernel()) {
-    frames_.push_back({context_.methods.marker(kernel_names_[address]), 0, 0, FrameType::kKernel});
+    frames_.push_back({context_.methods.marker(*kernel_symbols_.find(address)), 0, 0, FrameType::kKernel});
   }
   if (failed(record, code)) {
     const std::string marker = record.result == 0 ? "[no Java frame]" : "[failed: " + failure_name(record.result) + "]";

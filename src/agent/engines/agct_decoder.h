@@ -58,7 +58,6 @@ class AgctDecoder {
   std::unordered_map<uint32_t, recording::ThreadId> thread_ids_;
   std::vector<recording::Frame> frames_;
   linux::KernelSymbols kernel_symbols_;
-  std::unordered_map<uint64_t, std::string> kernel_names_;
   std::vector<std::vector<uint8_t>> waiting_;
   Counts counts_;
   std::unordered_map<jmethodID, uint64_t> self_ns_;
