@@ -22,6 +22,10 @@ constexpr std::array<std::string_view, 5> kThreadFields = {"osName", "osThreadId
                                                            "virtual"};
 constexpr std::array<std::string_view, 1> kFrameTypeFields = {"description"};
 
+bool is_number(Step step) {
+  return step <= Step::kTimespan;
+}
+
 }  // namespace
 
 ChunkReader::Known ChunkReader::known(std::string_view type, std::span<const std::string_view> fields) {
@@ -29,7 +33,9 @@ ChunkReader::Known ChunkReader::known(std::string_view type, std::span<const std
   out.type = types_.index_of(type);
   out.layout = layouts_.of_type(out.type);
   for (const std::string_view field : fields) {
-    out.fields.push_back(out.layout < 0 ? -1 : layouts_.at(out.layout).find(field));
+    const int32_t i = out.layout < 0 ? -1 : layouts_.at(out.layout).find(field);
+    out.fields.push_back(i);
+    out.numbers.push_back(i >= 0 && is_number(layouts_.at(out.layout).fields[static_cast<size_t>(i)].step) ? i : -1);
   }
   return out;
 }
@@ -120,14 +126,6 @@ const Layout* ChunkReader::constant(const Known& known, ConstantKey key) const {
   const Layout& layout = layouts_.at(known.layout);
   slots_.resize(std::max(slots_.size(), layout.fields.size()));
   return decode(layout, at, slots_.data()) ? &layout : nullptr;
-}
-
-int64_t ChunkReader::number_at(const Known& known, size_t field) const {
-  const int32_t i = known.fields[field];
-  if (i < 0) return 0;
-  const Step step = layouts_.at(known.layout).fields[static_cast<size_t>(i)].step;
-  const bool is_number = step != Step::kString && step != Step::kArray && step != Step::kFloat && step != Step::kDouble;
-  return is_number ? slots_[static_cast<size_t>(i)].number : 0;
 }
 
 std::string_view ChunkReader::text_at(const Known& known, size_t field) const {

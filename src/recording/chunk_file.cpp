@@ -46,7 +46,7 @@ Status ChunkFile::create(const ChunkPrologue& prologue) {
   return {};
 }
 
-Status ChunkFile::append(Encoder& data, const Checkpoint& checkpoint, Nanos chunk_duration) {
+Status ChunkFile::append(Encoder& data, const Checkpoint& checkpoint) {
   const auto size = static_cast<int64_t>(data.size());
   // The old padding shrinks to a few bytes that bring the new one to a multiple of 8.
   const int64_t at = padding_ + kSlot + (round_up(size, kSlot) - size);
@@ -61,7 +61,7 @@ Status ChunkFile::append(Encoder& data, const Checkpoint& checkpoint, Nanos chun
   if (Status s = set_padding(padding_, at, "append: padding"); !s.ok()) return s;
   checkpoint_ = new_checkpoint;
   padding_ = new_padding;
-  return set_duration(chunk_duration);
+  return {};
 }
 
 Status ChunkFile::set_duration(Nanos chunk_duration) {

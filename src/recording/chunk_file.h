@@ -37,7 +37,7 @@ class ChunkFile {
 
   Status create(const ChunkPrologue& prologue);
   // Adds events and their checkpoint to the current chunk. `data` is used as scratch space.
-  Status append(Encoder& data, const Checkpoint& checkpoint, Nanos chunk_duration);
+  Status append(Encoder& data, const Checkpoint& checkpoint);
   Status set_duration(Nanos chunk_duration);
   // Ends the current chunk and starts the next one.
   Status rotate(const ChunkPrologue& prologue);

@@ -1,26 +1,11 @@
 #include "recording/chunk_header.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "recording/format.h"
 
 namespace tarsier::recording {
-namespace {
-
-int64_t clamped(double value) {
-  constexpr double kLimit = 9.2e18;
-  return static_cast<int64_t>(value > kLimit ? kLimit : value < -kLimit ? -kLimit : value);
-}
-// Times in a damaged file may be anything: wrap, don't overflow.
-int64_t wrapping_add(int64_t a, int64_t b) {
-  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-}
-int64_t wrapping_sub(int64_t a, int64_t b) {
-  return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
-}
-
-}  // namespace
-
 std::optional<ChunkHeader> ChunkHeader::parse(std::span<const uint8_t> bytes) {
   if (bytes.size() < kHeaderSize || std::memcmp(bytes.data(), kMagic, sizeof kMagic) != 0) return {};
   const uint8_t* const p = bytes.data();
@@ -39,13 +24,10 @@ std::optional<ChunkHeader> ChunkHeader::parse(std::span<const uint8_t> bytes) {
   return header;
 }
 
-Nanos ChunkHeader::span_of(int64_t ticks) const {
-  if (ticks_per_second == 1'000'000'000) return Nanos(ticks);
-  return Nanos(clamped(static_cast<double>(ticks) * (1e9 / static_cast<double>(ticks_per_second))));
-}
-
-Nanos ChunkHeader::epoch_of(int64_t ticks) const {
-  return Nanos(wrapping_add(start_nanos, span_of(wrapping_sub(ticks, start_ticks)).count));
+int64_t ChunkHeader::scaled(int64_t ticks) const {
+  constexpr double kLimit = 9.2e18;
+  const double nanos = static_cast<double>(ticks) * (1e9 / static_cast<double>(ticks_per_second));
+  return static_cast<int64_t>(std::clamp(nanos, -kLimit, kLimit));
 }
 
 }  // namespace tarsier::recording

@@ -32,8 +32,9 @@ FieldKind kind_of(Step step) {
 }  // namespace
 
 std::string_view EventView::string(FieldIndex field) const {
-  return has(field, FieldKind::kString) || has(field, FieldKind::kConstant) ? chunk_.text(type_, field, slot(field))
-                                                                            : std::string_view();
+  const bool is_string = has(field, FieldKind::kString);
+  if (is_string && is_null_or_empty(*slot(field).at)) return {};
+  return is_string || has(field, FieldKind::kConstant) ? chunk_.text(type_, field, slot(field)) : std::string_view();
 }
 
 ChunkReader::ChunkReader(const ChunkHeader& header, std::span<const uint8_t> bytes, TypeTable types, TextStore& texts)
@@ -100,7 +101,10 @@ std::vector<FieldInfo> ChunkReader::fields(TypeIndex type) const {
 
 void ChunkReader::select(TypeIndex type) {
   const int32_t layout = layouts_.of_type(type.index);
-  if (layout < 0) return;
+  if (layout < 0) {
+    if (type) undecodable_.push_back(type_name(type));
+    return;
+  }
   const Layout& fields = layouts_.at(layout);
   Selected selected{type, layout, fields.find("startTime"), {}};
   for (const LayoutField& field : fields.fields) selected.kinds.push_back(kind_of(field.step));
@@ -182,43 +186,44 @@ const uint8_t* ChunkReader::decode(const Layout& layout, const uint8_t* p, Event
     EventView::Slot& slot = *out++;
     uint64_t value = 0;
     switch (field.step) {
-      case Step::kByte:
-        if (p >= limit) return nullptr;
-        slot.number = static_cast<int8_t>(*p++);
-        continue;
-      case Step::kShort:
+      case Step::kSigned:
         p = fast_varint(p, limit, value);
-        slot.number = static_cast<int16_t>(value);
-        break;
-      case Step::kChar:
-        p = fast_varint(p, limit, value);
-        slot.number = static_cast<uint16_t>(value);
-        break;
-      case Step::kInt:
-        p = fast_varint(p, limit, value);
-        slot.number = static_cast<int32_t>(value);
-        break;
-      case Step::kLong:
-        p = fast_varint(p, limit, value);
-        slot.number = static_cast<int64_t>(value);
-        if (field.ticks == Ticks::kTimestamp) slot.number = header_.epoch_of(slot.number).count;
-        if (field.ticks == Ticks::kTimespan) slot.number = header_.span_of(slot.number).count;
+        slot.number = static_cast<int64_t>(value << field.unused_bits) >> field.unused_bits;
         break;
       case Step::kConstant:
         p = fast_varint(p, limit, value);
         slot.number = static_cast<int64_t>(value);
         break;
+      case Step::kTimestamp:
+        p = fast_varint(p, limit, value);
+        slot.number = header_.epoch_of(static_cast<int64_t>(value)).count;
+        break;
+      case Step::kTimespan:
+        p = fast_varint(p, limit, value);
+        slot.number = header_.span_of(static_cast<int64_t>(value)).count;
+        break;
+      case Step::kChar:
+        p = fast_varint(p, limit, value);
+        slot.number = static_cast<uint16_t>(value);
+        break;
+      case Step::kByte:
+        if (p >= limit) return nullptr;
+        slot.number = static_cast<int8_t>(*p++);
+        break;
       case Step::kFloat:
         if (limit - p < 4) return nullptr;
         slot.real = static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(get_be(p, 4))));
         p += 4;
-        continue;
+        break;
       case Step::kDouble:
         if (limit - p < 8) return nullptr;
         slot.real = std::bit_cast<double>(get_be(p, 8));
         p += 8;
-        continue;
+        break;
       case Step::kString:
+        slot.at = p;
+        p = p < limit && is_null_or_empty(*p) ? p + 1 : layouts_.skip(field, p, limit);
+        break;
       case Step::kArray:
         slot.at = p;
         p = layouts_.skip(field, p, limit);

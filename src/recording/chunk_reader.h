@@ -46,6 +46,8 @@ class ChunkReader final : public Chunk {
   [[nodiscard]] FieldIndex field(TypeIndex type, std::string_view name) const override;
   [[nodiscard]] std::vector<FieldInfo> fields(TypeIndex type) const override;
   void select(TypeIndex type) override;
+  // Selected types whose description is damaged, recursive or too large.
+  [[nodiscard]] std::span<const std::string_view> undecodable() const { return undecodable_; }
 
   bool stack(ConstantKey key, StackView& out) const override;
   bool method(ConstantKey key, MethodView& out) const override;
@@ -67,7 +69,8 @@ class ChunkReader final : public Chunk {
   struct Known {
     int32_t type = -1;
     int32_t layout = -1;
-    std::vector<int32_t> fields;  // as named in the table of chunk_constants.cpp; -1: this file has none
+    std::vector<int32_t> fields;   // as named in the table of chunk_constants.cpp; -1: this file has none
+    std::vector<int32_t> numbers;  // the same, and -1 also for those that are no numbers
   };
 
   ChunkReader(const ChunkHeader& header, std::span<const uint8_t> bytes, TypeTable types, TextStore& texts);
@@ -84,7 +87,10 @@ class ChunkReader final : public Chunk {
   [[nodiscard]] bool flushed_since() const;
   // Decodes a constant into slots_; nullptr if it is not there.
   const Layout* constant(const Known& known, ConstantKey key) const;
-  [[nodiscard]] int64_t number_at(const Known& known, size_t field) const;
+  [[nodiscard]] int64_t number_at(const Known& known, size_t field) const {
+    const int32_t i = known.numbers[field];
+    return i < 0 ? 0 : slots_[static_cast<size_t>(i)].number;
+  }
   [[nodiscard]] std::string_view text_at(const Known& known, size_t field) const;
   [[nodiscard]] std::string_view text_of(const LayoutField& field, const EventView::Slot& slot, int depth = 0) const;
   [[nodiscard]] FrameType frame_type(int64_t key) const;
@@ -96,6 +102,7 @@ class ChunkReader final : public Chunk {
   TextStore& texts_;
   std::vector<ConstantPool> pools_;  // by type
   std::vector<Selected> selected_;
+  std::vector<std::string_view> undecodable_;
   std::vector<int32_t> selected_by_id_;
   std::unordered_map<uint64_t, int32_t> selected_by_large_id_;
   Known stack_, frame_, method_, class_, thread_, frame_type_;

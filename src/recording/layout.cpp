@@ -17,11 +17,12 @@ constexpr int kDeepestArray = 16;
 struct Primitive {
   std::string_view name;
   Step step;
+  uint8_t unused_bits = 0;
 };
 constexpr Primitive kPrimitives[] = {
-    {"boolean", Step::kByte}, {"byte", Step::kByte},     {"short", Step::kShort},
-    {"char", Step::kChar},    {"int", Step::kInt},       {"long", Step::kLong},
-    {"float", Step::kFloat},  {"double", Step::kDouble}, {"java.lang.String", Step::kString},
+    {"boolean", Step::kByte}, {"byte", Step::kByte},      {"short", Step::kSigned, 48},
+    {"char", Step::kChar},    {"int", Step::kSigned, 32}, {"long", Step::kSigned},
+    {"float", Step::kFloat},  {"double", Step::kDouble},  {"java.lang.String", Step::kString},
 };
 
 const Primitive* primitive(std::string_view name) {
@@ -31,8 +32,12 @@ const Primitive* primitive(std::string_view name) {
 }
 
 bool is_varint(Step step) {
-  return step == Step::kShort || step == Step::kChar || step == Step::kInt || step == Step::kLong ||
-         step == Step::kConstant;
+  return step >= Step::kSigned && step <= Step::kTimespan;
+}
+
+Step with_ticks(Step step, Ticks ticks) {
+  if (step != Step::kSigned || ticks == Ticks::kNone) return step;
+  return ticks == Ticks::kTimestamp ? Step::kTimestamp : Step::kTimespan;
 }
 
 }  // namespace
@@ -78,7 +83,7 @@ int32_t Layouts::of_type(int32_t type) {
 bool Layouts::add_fields(Layout& layout, int32_t type, int32_t within, int depth) {
   const TypeEntry& entry = types_.types()[static_cast<size_t>(type)];
   if (const Primitive* p = primitive(entry.name); p && entry.fields.empty()) {
-    layout.fields.push_back({{}, within, p->step, Ticks::kNone, type, -1});
+    layout.fields.push_back({{}, within, p->step, p->unused_bits, type, -1});
     return true;
   }
   return depth <= kDeepestStruct && std::all_of(entry.fields.begin(), entry.fields.end(), [&](const TypeField& field) {
@@ -92,15 +97,15 @@ bool Layouts::add_field(Layout& layout, const TypeField& field, int32_t within, 
   const TypeEntry& entry = types_.types()[static_cast<size_t>(type)];
   if (field.is_array) {
     const int32_t element = element_layout(field, type);
-    layout.fields.push_back({field.name, within, Step::kArray, Ticks::kNone, type, element});
+    layout.fields.push_back({field.name, within, Step::kArray, 0, type, element});
     return element >= 0;
   }
   if (field.is_constant) {
-    layout.fields.push_back({field.name, within, Step::kConstant, Ticks::kNone, type, -1});
+    layout.fields.push_back({field.name, within, Step::kConstant, 0, type, -1});
     return true;
   }
   if (const Primitive* p = primitive(entry.name); p && entry.fields.empty()) {
-    layout.fields.push_back({field.name, within, p->step, field.ticks, type, -1});
+    layout.fields.push_back({field.name, within, with_ticks(p->step, field.ticks), p->unused_bits, type, -1});
     return true;
   }
   layout.structs.push_back({field.name, within});
@@ -111,7 +116,7 @@ int32_t Layouts::element_layout(const TypeField& field, int32_t type) {
   if (!field.is_constant) return of_type(type);
   if (constant_element_ < 0) {
     Layout layout;
-    layout.fields.push_back({{}, -1, Step::kConstant, Ticks::kNone, -1, -1});
+    layout.fields.push_back({{}, -1, Step::kConstant, 0, -1, -1});
     layout.only_varints = true;
     layouts_.push_back(std::move(layout));
     constant_element_ = static_cast<int32_t>(layouts_.size() - 1);
@@ -133,11 +138,11 @@ const uint8_t* Layouts::skip(const LayoutField& field, const uint8_t* p, const u
   switch (field.step) {
     case Step::kByte:
       return p < end ? p + 1 : nullptr;
-    case Step::kShort:
+    case Step::kSigned:
     case Step::kChar:
-    case Step::kInt:
-    case Step::kLong:
     case Step::kConstant:
+    case Step::kTimestamp:
+    case Step::kTimespan:
       return fast_varint(p, end, count);
     case Step::kFloat:
       return end - p >= 4 ? p + 4 : nullptr;

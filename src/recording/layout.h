@@ -11,13 +11,24 @@
 
 namespace tarsier::recording {
 
-enum class Step : uint8_t { kByte, kShort, kChar, kInt, kLong, kFloat, kDouble, kString, kConstant, kArray };
+enum class Step : uint8_t {
+  kByte,
+  kSigned,  // a varint of which LayoutField::unused_bits are not part of the value: int, short; 0: long
+  kChar,
+  kConstant,   // a key
+  kTimestamp,  // a long in ticks
+  kTimespan,
+  kFloat,
+  kDouble,
+  kString,
+  kArray,
+};
 
 struct LayoutField {
   std::string_view name;
   int32_t within = -1;  // index into Layout::structs of the struct that holds it
-  Step step = Step::kLong;
-  Ticks ticks = Ticks::kNone;
+  Step step = Step::kSigned;
+  uint8_t unused_bits = 0;
   int32_t type = -1;     // index into the type table: of a constant's value or of an array's elements
   int32_t element = -1;  // index of the layout of an array's elements
 };

@@ -91,6 +91,10 @@ class FileReader final : public Recording {
       problem(summary, where + ": some of its constants are lost, so stacks or names may be missing");
     }
     visitor.chunk(**chunk);
+    for (const std::string_view type : (*chunk)->undecodable()) {
+      problem(summary,
+              where + ": its events of type " + std::string(type) + " were skipped, their description is damaged");
+    }
     ChunkReader::EventCounts counts;
     size_t done = 0;
     const uint64_t broken = (*chunk)->visit_events(visitor, counts, [&](size_t passed) {

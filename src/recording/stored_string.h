@@ -16,6 +16,11 @@ struct StoredString {
   const uint8_t* end = nullptr;
 };
 
+// By its first byte, which then is its only one: most strings of samples.
+inline bool is_null_or_empty(uint8_t first) {
+  return first <= static_cast<uint8_t>(StringEncoding::kEmpty);
+}
+
 // Returns the byte after it, nullptr if it is damaged or does not end before `end`.
 const uint8_t* read_stored_string(const uint8_t* p, const uint8_t* end, StoredString& out);
 

@@ -183,18 +183,20 @@ class FileWriter final : public Writer {
   }
 
   void append(Nanos now) {
-    if (buffered_events_ == 0) return fail_or(file_.set_duration(now - chunk_tick_));
-    const Checkpoint checkpoint = constants_.encode_checkpoint(buffer_, now);
-    fail_or(file_.append(buffer_, checkpoint, now - chunk_tick_));
-    buffer_.clear();
-    buffered_events_ = 0;
-    chunk_has_events_ = true;
+    if (buffered_events_ > 0) {
+      const Checkpoint checkpoint = constants_.encode_checkpoint(buffer_, now);
+      const Status written = file_.append(buffer_, checkpoint);
+      if (!written.ok()) return fail(written);
+      buffer_.clear();
+      buffered_events_ = 0;
+      chunk_has_events_ = true;
+    }
+    if (Status s = file_.set_duration(now - chunk_tick_); !s.ok()) fail(s);
   }
 
   // The buffer is empty: it was just written.
   void rotate() {
-    fail_or(file_.rotate(new_chunk()));
-    if (!error_.ok()) return;
+    if (Status s = file_.rotate(new_chunk()); !s.ok()) return fail(s);
     constants_.start_chunk();
     for (const auto& [key, sticky] : sticky_) encode_event(key.first, sticky.start, sticky.values);
     append(monotonic_now());
@@ -214,10 +216,11 @@ class FileWriter final : public Writer {
     rotate();
   }
 
-  void fail_or(Status status) {
-    if (status.ok()) return;
-    error_ = std::move(status);
-    lost_events_ += buffered_events_;
+  // Nothing is written after the first error.
+  void fail(const Status& error) {
+    error_ = error;
+    lost_events_ += std::exchange(buffered_events_, 0);
+    buffer_.clear();
   }
 
   Options options_;

@@ -1,0 +1,146 @@
+"""The JDK's own tools read what we write, after every single write; and our reader agrees with them on JFR's files.
+
+Needs the programs recording_steps and recording_dump (in TARSIER_BUILD, or in the newest build folder) and JDKs: those in
+TARSIER_JDKS (colon separated homes), else every one under /usr/lib/jvm.
+"""
+import collections
+import concurrent.futures
+import glob
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def jdks():
+    listed = os.environ.get("TARSIER_JDKS")
+    homes = listed.split(":") if listed else sorted(glob.glob("/usr/lib/jvm/*"))
+    found = {}
+    for home in homes:
+        jfr = pathlib.Path(home, "bin", "jfr")
+        if jfr.exists():
+            found.setdefault(jfr.resolve(), pathlib.Path(home))
+    return list(found.values())
+
+
+JDKS = jdks()
+needs_jdk = pytest.mark.skipif(not JDKS, reason="no JDK with a jfr tool: set TARSIER_JDKS or install one in /usr/lib/jvm")
+
+
+def program(name):
+    folder = os.environ.get("TARSIER_BUILD")
+    places = [folder] if folder else glob.glob(str(ROOT / "build" / "*"))
+    found = [p for place in places for p in pathlib.Path(place).rglob(name) if p.is_file() and os.access(p, os.X_OK)]
+    if not found:
+        pytest.skip(f"{name} is not built: build the targets recording_steps and recording_dump")
+    return max(found, key=lambda p: p.stat().st_mtime)
+
+
+def run(*command):
+    result = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=120)
+    assert result.returncode == 0, f"{command}: {result.stdout[-500:]} {result.stderr[-500:]}"
+    return result.stdout
+
+
+def count_in_summary(text, event):
+    match = re.search(rf"^ {re.escape(event)} +(\d+) ", text, re.M)
+    return int(match.group(1)) if match else 0
+
+
+@pytest.fixture(scope="module")
+def steps(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("steps")
+    lines = run(program("recording_steps"), folder).splitlines()
+    copies = [line.split("\t") for line in lines]
+    yield [(folder / name, step, int(samples)) for name, step, samples in copies]
+    shutil.rmtree(folder)
+
+
+@needs_jdk
+@pytest.mark.parametrize("jdk", JDKS, ids=lambda home: home.name)
+def test_the_file_is_valid_for_the_jdk_after_every_single_write(jdk, steps):
+    jfr = jdk / "bin" / "jfr"
+
+    def check(copy, step, samples):
+        where = f"{copy.name} after '{step}'"
+        assert count_in_summary(run(jfr, "summary", copy), "jdk.ExecutionSample") == samples, where
+        printed = run(jfr, "print", "--events", "jdk.ExecutionSample", copy)
+        assert printed.count("jdk.ExecutionSample {") == samples, where
+        # Every event has its thread and its whole stack.
+        assert len(re.findall(r'sampledThread = "worker-\d+"', printed)) == samples, where
+        assert printed.count("Main.main(String[]) line: 3") == samples, where
+        assert printed.count(".[failed: test]()") == samples, where
+
+    # Each kind of step the first and the last time: starting a JVM for every copy takes long.
+    chosen = {}
+    for copy in steps:
+        first_and_last = chosen.setdefault(copy[1], [copy, copy])
+        first_and_last[1] = copy
+    assert {"append: data", "append: constants", "append: padding", "grow: page", "grow: padding", "grow: chunk size",
+            "rotate: new chunk", "rotate: chunk size", "rotate: padding", "finish: length"} <= set(chosen)
+    copies = {copy for pair in chosen.values() for copy in pair}
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda copy: check(*copy), sorted(copies)))
+
+
+@needs_jdk
+@pytest.mark.parametrize("jdk", JDKS, ids=lambda home: home.name)
+def test_the_jdk_shows_what_our_types_mean(jdk, steps):
+    finished = steps[-1][0]
+    metadata = run(jdk / "bin" / "jfr", "metadata", finished)
+    assert '@Label("Engine Used")' in metadata
+    assert '@Category({"Java Virtual Machine", "Profiling"})' in metadata
+    assert re.search(r'@Timespan\("NANOSECONDS"\)\s+long weight;', metadata)
+    printed = run(jdk / "bin" / "jfr", "print", "--events", "tarsier.Session", finished)
+    assert "uptime = 1.00 s" in printed
+
+
+PROGRAM = """
+public class Spin {
+    static double sink;
+    static double hot(int n) { double x = 0; for (int i = 0; i < n; i++) x += Math.sqrt(i); return x; }
+    static int text(int n) { StringBuilder b = new StringBuilder(); for (int i = 0; i < n; i++) b.append(i); return b.length(); }
+    public static void main(String[] args) throws Exception {
+        long end = System.currentTimeMillis() + 4000;
+        Thread t = new Thread(() -> { while (System.currentTimeMillis() < end) sink += hot(10000); }, "w\\u00f6rker");
+        t.start();
+        while (System.currentTimeMillis() < end) sink += text(1000);
+        t.join();
+    }
+}
+"""
+
+
+def top_frame(line):
+    """Without frames of hidden classes, which the jfr tool leaves out."""
+    stack = re.search(r"\tstackTrace=([^\t]*)", line).group(1)
+    frames = re.findall(r"(\S+?):\d+@-?\d+/[a-z0-9]+(?:;|$)", stack)
+    return next(frame for frame in frames if "$$Lambda" not in frame)
+
+
+@needs_jdk
+@pytest.mark.parametrize("jdk", JDKS, ids=lambda home: home.name)
+def test_our_reader_agrees_with_the_jdk_about_its_own_recording(jdk, tmp_path):
+    (tmp_path / "Spin.java").write_text(PROGRAM)
+    recording = tmp_path / "jfr.jfr"
+    run(jdk / "bin" / "javac", "-d", tmp_path, tmp_path / "Spin.java")
+    run(jdk / "bin" / "java", f"-XX:StartFlightRecording=filename={recording},settings=profile", "-cp", tmp_path, "Spin")
+
+    printed = run(jdk / "bin" / "jfr", "print", "--events", "jdk.ExecutionSample", recording)
+    theirs = collections.Counter(
+        re.sub(r"\(.*", "", top) for top in re.findall(r"stackTrace = \[\n\s+(.*)\n", printed))
+    dump = run(program("recording_dump"), recording, "jdk.ExecutionSample").splitlines()
+    ours = collections.Counter(re.sub(r"\(.*", "", top_frame(line)).replace("/", ".") for line in dump)
+
+    assert len(dump) == printed.count("jdk.ExecutionSample {") > 50
+    assert ours == theirs
+
+    # All the other events too: the same number of each type.
+    summary = run(jdk / "bin" / "jfr", "summary", recording)
+    counts = collections.Counter(line.split("\t", 1)[0] for line in run(program("recording_dump"), recording).splitlines())
+    assert counts and all(count_in_summary(summary, name) == n for name, n in counts.items())
