@@ -187,7 +187,7 @@ def wait_for_recording(file, at_least=1):
 
 
 def report(file, view="hot,threads,quality", *arguments):
-    return json.loads(tarsier("report", file, "--json", "--view", view, *arguments).stdout)
+    return json.loads(tarsier("report", file, "--json", "--view", view, "--top", 1_000_000, *arguments).stdout)
 
 
 def engine(document, name="agct"):
@@ -226,7 +226,7 @@ class Sample:
         trace = values.get("stackTrace") or {}
         self.frames = [frame_name(frame) for frame in trace.get("frames") or ()]
         self.types = [frame["type"] for frame in trace.get("frames") or ()]
-        self.weight = values.get("weight")
+        self.weight = parse_span(values["weight"]) if "weight" in values else None
         self.imprecise = values.get("imprecise")
         self.failure = values.get("failure")
         self.time = parse_time(values["startTime"])
@@ -248,6 +248,12 @@ def parse_time(text):
     match = re.match(r"^(.*?)(\.\d+)?(Z|[+-]\d\d:\d\d)$", text)
     whole = datetime.datetime.fromisoformat(match[1] + match[3].replace("Z", "+00:00"))
     return whole.timestamp() + float(match[2] or 0)
+
+
+def parse_span(text):
+    """Seconds of a time span as jfr prints it: PT0.001S; a thread's second may be long, but no hour is."""
+    match = re.fullmatch(r"PT(?:(\d+)M)?([\d.]+)S", text)
+    return 60 * int(match[1] or 0) + float(match[2])
 
 
 def samples_by_jfr(jdk, file, depth=8):

@@ -84,7 +84,7 @@ def test_our_report_of_a_jfr_recording_agrees_with_jfr_print(jdk, classes, tmp_p
                  options=[f"-XX:StartFlightRecording=settings=profile,filename={file}"]) as program:
         assert program.wait(120) == 0
     samples = samples_by_jfr(jdk, file, depth=1)
-    document = report(file, "hot,quality", "--top", "1000000", "--min-share", "0")
+    document = report(file, "hot,quality")
     assert document["quality"]["samples"] == len(samples) > 20
     hottest = collections.Counter(sample.top for sample in samples).most_common(5)
     ours = {row["method"]: round(row["self"] * len(samples)) for row in document["hot"]}

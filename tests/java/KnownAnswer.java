@@ -5,6 +5,7 @@ import java.net.URLClassLoader;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongUnaryOperator;
 
 /**
@@ -50,7 +51,10 @@ public final class KnownAnswer {
         stopped = true;
     }
 
-    /** Always runs the method that is furthest behind its share, for about a quarter of a millisecond. */
+    /**
+     * Always runs the method that is furthest behind its share, in bursts of a random length between a third and three
+     * milliseconds: no rhythm of ours must meet the rhythm of a clock that ticks with the kernel.
+     */
     private static void burn(long budget) {
         ThreadMXBean threads = ManagementFactory.getThreadMXBean();
         long before = threads.getCurrentThreadCpuTime();
@@ -62,7 +66,9 @@ public final class KnownAnswer {
                     next = i;
                 }
             }
-            work.applyAsLong(next);
+            for (int blocks = ThreadLocalRandom.current().nextInt(1, 9); blocks > 0; blocks--) {
+                work.applyAsLong(next);
+            }
             long now = threads.getCurrentThreadCpuTime();
             synchronized (spent) {
                 spent[next] += now - before;
