@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <fstream>
 
@@ -159,7 +160,7 @@ TEST(FindJvm, RefusesWhatIsNoJvmWithItsName) {
   const auto jvm = find_jvm(::getpid());
   ASSERT_FALSE(jvm.ok());
   EXPECT_EQ(jvm.error().code, Errc::kNotFound);
-  EXPECT_NE(jvm.error().what.find("attach_test"), std::string::npos) << jvm.error().what;
+  EXPECT_NE(jvm.error().what.find(program_invocation_short_name), std::string::npos) << jvm.error().what;
 }
 
 TEST(RequestLoad, NeverSignalsAProcessThatIsNoJvm) {

@@ -61,6 +61,15 @@ def says_options():
     agent.finish()
 
 
+def reports_progress():
+    agent = Agent()
+    agent.start()
+    for elapsed in range(2, 26):  # as if it were seconds
+        agent.progress(elapsed)
+        time.sleep(0.01)
+    agent.finish()
+
+
 def is_busy():
     agent = Agent()
     agent.send("hello", agent_version="0", jvm="0", pid=1)

@@ -83,7 +83,7 @@ def test_report_narrows_as_asked(recorded):
     _, file = recorded
     assert len(tarsier("report", file, "--view", "hot", "--top", "1").stdout) < len(
         tarsier("report", file, "--view", "hot,tree,threads,quality").stdout)
-    assert "KnownAnswer" in tarsier("report", file, "--thread", "main", "--view", "hot").stdout
+    assert "KnownAnswer" in tarsier("report", file, "--thread", "^burn", "--view", "hot").stdout
     assert "[" in tarsier("report", file, "--thread", "[", expect=2).stderr
 
 
