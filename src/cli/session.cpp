@@ -56,13 +56,25 @@ void Session::receive() {
   while (phase_ != Phase::kDone) {
     auto received = channel_.receive(Nanos(0));
     if (!received) {
-      const bool hung_up = received.error().code == Errc::kNotFound;
-      give_up(hung_up ? "the JVM ended, or its agent hung up, before the recording was finished"
-                      : "the agent sent what is not understood: " + received.error().what);
+      if (received.error().code == Errc::kNotFound) {
+        hung_up();
+      } else {
+        give_up("the agent sent what is not understood: " + received.error().what);
+      }
       return;
     }
     if (!*received) return;
     std::visit([this](const auto& message) { on(message); }, (*received)->message);
+  }
+}
+
+void Session::hung_up() {
+  if (has_started()) {
+    give_up("the JVM ended, or its agent hung up, before the recording was finished");
+  } else if (child_ != nullptr) {
+    give_up("the JVM ended before the recording had started; nothing was recorded", Errc::kFailed);
+  } else {
+    give_up("the JVM ended, or its agent hung up, before the recording had started");
   }
 }
 
@@ -156,8 +168,7 @@ void Session::check_deadline() {
 }
 
 void Session::give_up(std::string problem, Errc code) {
-  const bool started = phase_ == Phase::kRecording || phase_ == Phase::kStopping;
-  if (started) {
+  if (has_started()) {
     outcome_.problem = std::move(problem);
   } else {
     failed_ = Error{code, std::move(problem)};

@@ -48,6 +48,8 @@ class Session {
   void stop();
   void check_deadline();
   void enter(Phase phase, Nanos patience);
+  [[nodiscard]] bool has_started() const { return phase_ == Phase::kRecording || phase_ == Phase::kStopping; }
+  void hung_up();
   void give_up(std::string problem, Errc code = Errc::kNotPermitted);
 
   control::Channel& channel_;
