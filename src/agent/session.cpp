@@ -91,7 +91,6 @@ void Session::run() {
     if (Status status = prepare(); !status) {
       fail(status.error());
     } else if (status = start(); !status) {
-      engines_.clear();
       fail(status.error());
     } else {
       loop();
@@ -106,8 +105,11 @@ void Session::run() {
   if (jni_ != nullptr) vm_->DetachCurrentThread();
 }
 
-void Session::fail(const Error& error) {
-  if (callbacks_on_) detach_callbacks();
+// In the order in which things stand on each other; callbacks first, since they come from any thread at any time.
+void Session::let_go() {
+  detach_callbacks();
+  engines_.clear();
+  cpu_.reset();
   context_.reset();
   methods_.reset();
   threads_.reset();
@@ -115,6 +117,10 @@ void Session::fail(const Error& error) {
   jvm_.reset();
   writer_.reset();
   vacate_slot(this);
+}
+
+void Session::fail(const Error& error) {
+  let_go();
   if (channel_) {
     if (channel_->send(control::Failed{error.code, error.what}, seconds(1))) return;
   }
@@ -197,7 +203,6 @@ Status Session::start() {
   cpu_->update();
 
   attach_callbacks(*this);
-  callbacks_on_ = true;
   for (const jvmtiEvent event : kSessionEvents) {
     if (jvm_->jvmti()->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr) != JVMTI_ERROR_NONE) {
       return Error{Errc::kFailed, "the JVM does not tell about its threads"};
@@ -344,16 +349,7 @@ void Session::finish() {
         std::to_string(writer_->lost_events()) + " events are not in '" + file_name_ + "': " + disk_error_;
   }
 
-  detach_callbacks();
-  engines_.clear();
-  cpu_.reset();
-  context_.reset();
-  methods_.reset();
-  threads_.reset();
-  debug_info_.reset();
-  jvm_.reset();
-  writer_.reset();
-  vacate_slot(this);  // before the word is out: the next recording may come at once
+  let_go();  // before the word is out: the next recording may come at once
   if (channel_) {
     (void)channel_->send(message, seconds(1));
   } else if (!message.complete) {

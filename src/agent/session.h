@@ -58,6 +58,7 @@ class Session {
   void write_stats();
   void write_session_events();
   void finish();
+  void let_go();
   void fail(const Error& error);
 
   JavaVM* const vm_;
@@ -84,7 +85,6 @@ class Session {
   std::atomic<int64_t> recorder_pid_{0};
   std::atomic<int64_t> ends_at_{0};
   std::atomic<bool> vm_dies_{false};
-  std::atomic<bool> callbacks_on_{false};
 
   std::mutex done_lock_;
   std::condition_variable done_changed_;

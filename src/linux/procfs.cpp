@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstring>
 #include <memory>
+#include <string_view>
 
 #include "base/clock.h"
 #include "base/unique_fd.h"
@@ -54,6 +55,17 @@ std::optional<int64_t> read_number(const char* path) {
   int64_t value = 0;
   if (std::from_chars(text.data(), text.data() + text.size(), value).ec != std::errc()) return std::nullopt;
   return value;
+}
+
+uint64_t blocked_signals() {
+  const std::string status = read_small_file("/proc/self/status");
+  constexpr std::string_view kKey = "SigBlk:\t";
+  const size_t at = status.find(kKey);
+  uint64_t mask = 0;
+  if (at != std::string::npos) {
+    std::from_chars(status.data() + at + kKey.size(), status.data() + status.size(), mask, 16);
+  }
+  return mask;
 }
 
 Nanos process_age() {

@@ -15,7 +15,10 @@ std::vector<pid_t> thread_ids();                       // of this process, from 
 std::string thread_name(pid_t tid);                    // the 15 characters that the kernel keeps
 std::optional<Nanos> thread_cpu_time(pid_t tid);       // of a thread of this process; nullopt once it is gone
 std::optional<int64_t> read_number(const char* path);  // e.g. /proc/sys/kernel/pid_max
-Nanos process_age();                                   // since this process was started
+// Signals that the first thread of this process blocks, as a mask with bit 0 for signal 1. Threads inherit it, so a
+// signal that is blocked there reaches nobody.
+uint64_t blocked_signals();
+Nanos process_age();  // since this process was started
 // The kernel's tick: what timers on CPU clocks are rounded up to.
 Nanos kernel_tick();
 

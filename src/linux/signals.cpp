@@ -3,6 +3,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "linux/procfs.h"
+
 namespace tarsier::linux {
 namespace {
 
@@ -11,6 +13,7 @@ namespace {
 constexpr int kCandidates[] = {SIGSTKFLT, SIGVTALRM, SIGPROF, SIGXCPU};
 
 bool is_free(int number) {
+  if ((blocked_signals() >> (number - 1) & 1) != 0) return false;  // would never be delivered
   struct sigaction current {};
   if (::sigaction(number, nullptr, &current) != 0) return false;
   return (current.sa_flags & SA_SIGINFO) == 0 && (current.sa_handler == SIG_DFL || current.sa_handler == SIG_IGN);
@@ -31,8 +34,8 @@ Result<OwnedSignal> OwnedSignal::take(SignalHandler handler) {
     return OwnedSignal(number, handler);
   }
   return Error{Errc::kNotPermitted,
-               "SIGSTKFLT, SIGVTALRM, SIGPROF and SIGXCPU all have handlers of somebody else: stop the other "
-               "profiler first"};
+               "SIGSTKFLT, SIGVTALRM, SIGPROF and SIGXCPU are all blocked or have handlers of somebody else: stop the "
+               "other profiler first"};
 }
 
 OwnedSignal::OwnedSignal(OwnedSignal&& other) noexcept
