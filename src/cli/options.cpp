@@ -153,7 +153,7 @@ Result<Arguments> parse_arguments(const CommandSpec& spec, std::span<const std::
       value = word.substr(name_end + (is_long ? 1 : 0));
     } else if (option->kind != Kind::kSwitch) {
       if (i + 1 == words.size()) {
-        return usage(shown + " needs a value: " + shown + " " + std::string(option->value));
+        return usage(shown + " needs a value, " + std::string(option->value));
       }
       value = words[++i];
     }
