@@ -287,7 +287,7 @@ TEST(StackBuilder, names_are_written_as_people_do) {
     return model.methods[builder.method(class_name, method, "()V").value].name;
   };
   EXPECT_EQ(name("java/lang/String", "<init>"), "java.lang.String.<init>");
-  EXPECT_EQ(name("p/Foo$$Lambda/0x0000000801003200", "run"), "p.Foo$$Lambda/0x0000000801003200.run");
+  EXPECT_EQ(name("p/Foo$$Lambda/0x0000000801003200", "run"), "p.Foo$$Lambda.0x0000000801003200.run");
   EXPECT_EQ(name("p/Foo$$Lambda$14+0x0000000801003200", "run"), "p.Foo$$Lambda$14+0x0000000801003200.run");
   EXPECT_EQ(name("", "memcpy"), "memcpy");
   EXPECT_EQ(name("", ""), "[unnamed]");

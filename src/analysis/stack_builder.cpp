@@ -1,5 +1,6 @@
 #include "analysis/stack_builder.h"
 
+#include <algorithm>
 #include <functional>
 
 namespace tarsier::analysis {
@@ -23,13 +24,6 @@ bool same_node(const StackNode& a, const StackNode& b) {
   return a.parent == b.parent && a.method == b.method && a.line == b.line && a.bci == b.bci && a.type == b.type;
 }
 
-void append_readable(std::string& out, std::string_view with_slashes) {
-  for (size_t i = 0; i < with_slashes.size(); ++i) {
-    const bool before_digit = i + 1 < with_slashes.size() && with_slashes[i + 1] >= '0' && with_slashes[i + 1] <= '9';
-    out += with_slashes[i] == '/' && !before_digit ? '.' : with_slashes[i];
-  }
-}
-
 }  // namespace
 
 StackBuilder::StackBuilder(Model& model) : model_(model) {
@@ -38,8 +32,8 @@ StackBuilder::StackBuilder(Model& model) : model_(model) {
 
 MethodIndex StackBuilder::method(std::string_view class_name, std::string_view name, std::string_view descriptor) {
   if (class_name.empty()) descriptor = {};  // not Java; files must say something, and say ()V
-  name_.clear();
-  append_readable(name_, class_name);
+  name_ = class_name;
+  std::replace(name_.begin(), name_.end(), '/', '.');
   if (!name_.empty() && !name.empty()) name_ += '.';
   name_ += name;
   if (name_.empty()) name_ = "[unnamed]";

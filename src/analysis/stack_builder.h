@@ -19,8 +19,8 @@ class StackBuilder {
 
   explicit StackBuilder(Model& model);
 
-  // What the JVM calls java/lang/String is java.lang.String to people. A slash before a digit belongs to the address
-  // of a hidden class (Foo$$Lambda/0x00000008010a) and stays.
+  // Slashes become dots, also before the address of a hidden class (Foo$$Lambda.0x0000000801003200): as the JDK's jfr
+  // tool prints them, so that names can be compared.
   MethodIndex method(std::string_view class_name, std::string_view name, std::string_view descriptor);
   MethodIndex marker(std::string_view name) { return method({}, name, {}); }
 
