@@ -33,8 +33,11 @@ class TempFile {
   unique_fd take_fd() { return std::move(fd_); }
   [[nodiscard]] int fd() const { return fd_.get(); }
   [[nodiscard]] std::vector<uint8_t> content() const {
-    std::ifstream in(path_, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
+    std::ifstream in(path_, std::ios::binary | std::ios::ate);
+    std::vector<uint8_t> bytes(static_cast<size_t>(in.tellg()));
+    in.seekg(0);
+    in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    return bytes;
   }
 
  private:
