@@ -5,6 +5,7 @@ import type {Profile} from '../src/data/profile';
 import {FRAME_TYPES, keyOf, nameOfKey, NO_FRAME} from '../src/model/frame_types';
 import {makeupOf, mergeCalls} from '../src/model/merge';
 import {hottestMethods, weightByType} from '../src/model/methods';
+import {splitName} from '../src/model/names';
 import {reverseCalls} from '../src/model/reverse';
 import {compileQuery, matchedWeight, matchNames} from '../src/model/search';
 import {nodeAtPath, pathOf, type Tree} from '../src/model/tree';
@@ -193,4 +194,11 @@ test('a recording of nothing is a root without weight', () => {
   assert.deepEqual([calls.count, calls.total[0]], [1, 0]);
   assert.equal(reverseCalls(profile, calls, false, []).count, 1);
   assert.equal(hottestMethods(calls, profile.names.length, 'self', 10).rows.length, 0);
+});
+
+test('a name is taken apart into class and package, also that of a hidden class', () => {
+  assert.deepEqual(splitName('java.lang.String.hashCode'), {inner: 'String.hashCode', outer: 'java.lang'});
+  assert.deepEqual(splitName('a.b.C$$Lambda.0x000001ff.call'), {inner: 'C$$Lambda.0x000001ff.call', outer: 'a.b'});
+  assert.deepEqual(splitName('C$$Lambda.0x000001ff.call'), {inner: 'C$$Lambda.0x000001ff.call', outer: ''});
+  assert.deepEqual(splitName('[failed: x]'), {inner: '[failed: x]', outer: ''});
 });

@@ -7,6 +7,8 @@ export interface SplitName {
 
 export function splitName(name: string): SplitName {
   const method = name.lastIndexOf('.');
-  const type = method > 0 ? name.lastIndexOf('.', method - 1) : -1;
+  let type = method > 0 ? name.lastIndexOf('.', method - 1) : -1;
+  // A hidden class is called Class$$Lambda.0x000001ff010766a8: the number is part of the class.
+  if (type > 0 && /^0x[0-9a-f]+$/.test(name.slice(type + 1, method))) type = name.lastIndexOf('.', type - 1);
   return type > 0 ? {inner: name.slice(type + 1), outer: name.slice(0, type)} : {inner: name, outer: ''};
 }
