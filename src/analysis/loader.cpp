@@ -85,7 +85,7 @@ void Loader::end_chunk() {
   stack_keys_.clear();
   method_keys_.clear();
   thread_keys_.clear();
-  chunk_stacks_.clear();
+  state_key_ = {};
 }
 
 int64_t Loader::within_bounds(int64_t weight) {
@@ -108,7 +108,7 @@ Sample Loader::sample(const Chunk& chunk, const EventView& event, FieldIndex thr
 void Loader::execution_sample(const Chunk& chunk, const EventView& event, const Fields& fields) {
   const auto& [thread, stack, state, weight, imprecise, failure, unused] = fields;
   if (weight) ++own_samples_;
-  if (event.string(state) == kSleeping) return;
+  if (is_sleeping(event, state)) return;
   Sample sample = this->sample(chunk, event, thread, stack);
   sample.imprecise = event.number(imprecise) != 0;
   const std::string_view cause = event.string(failure);
@@ -119,6 +119,16 @@ void Loader::execution_sample(const Chunk& chunk, const EventView& event, const 
   } else {
     by_period_.push_back(sample);
   }
+}
+
+bool Loader::is_sleeping(const EventView& event, FieldIndex state) {
+  // Nearly all samples have the same state: its name is looked up only when the key changes.
+  const ConstantKey key = event.constant(state);
+  if (key.key == 0 || key != state_key_) {
+    state_key_ = key;
+    state_is_sleeping_ = event.string(state) == kSleeping;
+  }
+  return state_is_sleeping_;
 }
 
 void Loader::cpu_time_sample(const Chunk& chunk, const EventView& event, const Fields& fields) {
@@ -150,8 +160,7 @@ void Loader::fail(Sample& sample, std::string_view cause) {
 
 Loader::ResolvedStack Loader::resolve_stack(const Chunk& chunk, ConstantKey key) {
   uint32_t& known = stack_keys_[static_cast<uint64_t>(key.key)];
-  if (known != KeyMap::kNone) return chunk_stacks_[known];
-  known = static_cast<uint32_t>(chunk_stacks_.size());
+  if (known != KeyMap::kNone) return ResolvedStack::unpack(known);
 
   ResolvedStack resolved;
   stack_view_.frames.clear();
@@ -170,7 +179,7 @@ Loader::ResolvedStack Loader::resolve_stack(const Chunk& chunk, ConstantKey key)
     resolved.failed = !frames_.empty() && frames_.back().type == FrameType::kMarker &&
                       model_.methods[frames_.back().method.value].name.starts_with("[failed");
   }
-  chunk_stacks_.push_back(resolved);
+  known = resolved.pack();
   return resolved;
 }
 

@@ -44,7 +44,15 @@ class Loader : public recording::Visitor {
     StackIndex stack{};
     bool truncated = false;
     bool failed = false;  // its outermost frame says so
+
+    // In one number, for a KeyMap.
+    static constexpr uint32_t kTruncated = 1U << 30, kFailed = 1U << 31;
+    static ResolvedStack unpack(uint32_t packed) {
+      return {StackIndex(packed & (kTruncated - 1)), (packed & kTruncated) != 0, (packed & kFailed) != 0};
+    }
+    [[nodiscard]] uint32_t pack() const { return stack.value | (truncated ? kTruncated : 0) | (failed ? kFailed : 0); }
   };
+  static_assert(StackBuilder::kMaxNodes < ResolvedStack::kTruncated);
   // Samples of a period that the file states elsewhere: those from `first` on.
   struct PeriodOf {
     size_t first;
@@ -69,6 +77,7 @@ class Loader : public recording::Visitor {
 
   Sample sample(const recording::Chunk&, const recording::EventView&, recording::FieldIndex thread,
                 recording::FieldIndex stack);
+  bool is_sleeping(const recording::EventView& event, recording::FieldIndex state);
   ResolvedStack resolve_stack(const recording::Chunk&, recording::ConstantKey key);
   MethodIndex resolve_method(const recording::Chunk&, recording::ConstantKey key);
   ThreadIndex resolve_thread(const recording::Chunk&, recording::ConstantKey key);
@@ -107,7 +116,8 @@ class Loader : public recording::Visitor {
   int64_t chunk_last_event_ = 0;
   bool in_chunk_ = false;
   KeyMap stack_keys_, method_keys_, thread_keys_;
-  std::vector<ResolvedStack> chunk_stacks_;
+  recording::ConstantKey state_key_;  // of the last sample, and what it means
+  bool state_is_sleeping_ = false;
   recording::StackView stack_view_;
   std::vector<StackNode> frames_;
 };

@@ -6,9 +6,6 @@
 namespace tarsier::analysis {
 namespace {
 
-// The tree's indices are 32 bits wide and the last value means "none"; a file that needs more loses outer frames.
-constexpr size_t kMaxNodes = UINT32_MAX - 1;
-
 uint64_t hash_text(std::string_view name, std::string_view descriptor) {
   return mix_hash(std::hash<std::string_view>()(name), std::hash<std::string_view>()(descriptor));
 }

@@ -15,6 +15,8 @@ class StackBuilder {
  public:
   // Deeper stacks lose their outer frames and count as truncated. Far above what any profiler writes.
   static constexpr size_t kMaxDepth = 1 << 18;
+  // A file that needs more nodes loses inner frames; indices stay below 2^30, so that their users have bits to spare.
+  static constexpr uint32_t kMaxNodes = (1U << 30) - 1;
   static constexpr std::string_view kDeeper = "[deeper]";
 
   explicit StackBuilder(Model& model);
