@@ -4,7 +4,8 @@ import re
 import subprocess
 
 import pytest
-from harness import (LIBRARY, Program, descriptors_of, mapped_bytes, signal_sets, tarsier, threads_of, timers_of)
+from harness import (LIBRARY, Program, descriptors_of, mapped_bytes, signal_sets, tarsier, threads_of, timers_of,
+                     wait_until)
 
 COMPILERS = re.compile(r"^C[12] Compiler|^Sweeper")  # the JVM starts and ends these as it likes
 
@@ -33,8 +34,9 @@ def test_fifty_sessions_leave_nothing_behind(known_answer, tmp_path, clock):
         tarsier("record", "--cpu", "--clock", clock, "-d", "100ms", "-o", file, pid)
         if cycle == 4:
             mapped, private = mapped_bytes(pid), private_bytes(pid)
-    assert names_of_threads(pid) == threads
-    assert descriptors_of(pid) == descriptors
+    # Our thread says that the file is finished, then ends: that takes it a moment.
+    wait_until(lambda: names_of_threads(pid) == threads, f"the threads are {threads} again", 10)
+    wait_until(lambda: descriptors_of(pid) == descriptors, f"the descriptors are {descriptors} again", 10)
     assert timers_of(pid) == []
     after = signal_sets(pid)
     assert after["SigCgt"] <= signals["SigCgt"], "a signal handler stayed"
@@ -48,7 +50,8 @@ def test_fifty_sessions_leave_nothing_behind(known_answer, tmp_path, clock):
 
 def test_no_thread_of_ours_between_sessions(known_answer, tmp_path):
     tarsier("record", "-d", "300ms", "-o", tmp_path / "out.jfr", known_answer.pid)
-    assert not [name for name in threads_of(known_answer.pid).values() if "tarsier" in name.lower()]
+    wait_until(lambda: not [name for name in threads_of(known_answer.pid).values() if "tarsier" in name.lower()],
+               "our thread has ended", 10)
     assert not [what for what in descriptors_of(known_answer.pid) if "perf_event" in what or "timerfd" in what]
 
 
