@@ -20,8 +20,8 @@ public final class Demo {
         List<Thread> threads = new ArrayList<>();
         threads.add(start("pricing", () -> Pricing.discount(997)));
         threads.add(start("receipts", () -> {
-            Receipt.render(150);
-            pause(2);
+            Receipt.render(400);
+            pause(1);
         }));
         for (int i = 1; i <= 4; i++) {
             threads.add(start("clerk-" + i, Stock::sell));

@@ -40,7 +40,7 @@ def skipped(what, why):
 
 def run(command, seconds, cwd=ROOT, show=True):
     """(exit code, output). Ends the whole process group at the deadline."""
-    env = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
+    env = dict(os.environ, PYTHONDONTWRITEBYTECODE="1", TARSIER_BUILD=str(ROOT / "build/release"))
     process = subprocess.Popen([str(part) for part in command], cwd=cwd, env=env, stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
                                start_new_session=True)
@@ -91,10 +91,11 @@ def counted(command, seconds, report, cwd=ROOT):
     return counts
 
 
-def pytest(folder, *arguments, seconds=600):
+def pytest(folder, *arguments, seconds=600, build_tests=False):
+    """A folder of pytest; `build_tests`: it runs programs that are built with the unit tests."""
     def stage(options):
-        if not any((ROOT / folder).glob("test_*.py")):
-            return skipped(folder, "no tests there")
+        if build_tests and run(["script/build", "--tests"], 1800)[0]:
+            return Counts(failed=1)
         with tempfile.TemporaryDirectory() as scratch:
             report = pathlib.Path(scratch) / "report.xml"
             marker = [] if options.long else ["-m", "not long"]
@@ -184,7 +185,7 @@ STAGES = [
     ("unit", unit("release"), False),
     ("asan", unit("asan"), False),
     ("tsan", unit("tsan"), False),
-    ("format", pytest("tests/format"), True),
+    ("format", pytest("tests/format", build_tests=True), True),
     ("cli", pytest("tests/cli"), True),
     ("report", pytest("tests/report"), True),
     ("integration", pytest("tests/integration", "-n2", "--dist=loadgroup", seconds=900), True),
