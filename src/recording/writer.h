@@ -4,8 +4,8 @@
 // Contract
 // - Events and constants are buffered and reach the file at flush() (about once a second) or when the buffer is full.
 // - Ids of constants stay valid until the writer is destroyed; which chunk already holds them is the writer's business.
-//   Its memory stays below Options::memory: when the tables grow past it the chunk is rotated, the stacks are forgotten
-//   and generation() changes: ids given out before must not be used after that.
+//   When the tables have grown past Options::memory at a flush(), the chunk is rotated, all of them are forgotten and
+//   generation() changes: ids given out before must not be used after that. Flush early if memory_used() says so.
 // - When the disk fails, the first error is remembered, later writes are counted as lost, and nothing throws or blocks
 //   the caller beyond the write itself. What is on disk stays readable.
 #pragma once
