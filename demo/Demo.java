@@ -20,7 +20,7 @@ public final class Demo {
         List<Thread> threads = new ArrayList<>();
         threads.add(start("pricing", () -> Pricing.discount(997)));
         threads.add(start("receipts", () -> {
-            Receipt.render(400);
+            Receipt.render(900);
             pause(1);
         }));
         for (int i = 1; i <= 4; i++) {

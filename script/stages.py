@@ -80,15 +80,23 @@ def junit(file):
     return counts
 
 
-def counted(command, seconds, report, cwd=ROOT):
+def counted(command, seconds, report):
     """A program that writes a JUnit file; dying without one is a failure."""
-    code, output = run(command, seconds, cwd, show=False)
+    code, output = run(command, seconds, show=False)
     counts = junit(report) if report.exists() and report.stat().st_size else Counts()
-    if code not in (0, 5) and counts.failed == 0:  # 5: pytest found no test
-        counts.failed += 1
+    if counts.failed:
+        output = failures(report) or output
+    elif code not in (0, 5):  # 5: pytest found no test
+        counts.failed = 1
     if counts.failed:
         print(output, flush=True)
     return counts
+
+
+def failures(report):
+    """What the failed tests of a ctest report have printed. pytest keeps to its own failures: nothing."""
+    cases = [c for c in xml.parse(report).getroot().iter("testcase") if c.get("status") == "fail"]
+    return "\n".join(f"FAILED: {case.get('name')}\n{case.findtext('system-out') or ''}" for case in cases)
 
 
 def pytest(folder, *arguments, seconds=600, build_tests=False):
