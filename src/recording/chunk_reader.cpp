@@ -208,7 +208,7 @@ const uint8_t* ChunkReader::decode(const Layout& layout, const uint8_t* p, Event
         break;
       case Step::kByte:
         if (p >= limit) return nullptr;
-        slot.number = static_cast<int8_t>(*p++);
+        slot.number = static_cast<int8_t>(*p++);  // NOLINT(bugprone-signed-char-misuse): Java's byte is signed
         break;
       case Step::kFloat:
         if (limit - p < 4) return nullptr;
