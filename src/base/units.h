@@ -14,7 +14,7 @@ struct Quantity {
 
   constexpr Quantity() = default;
   constexpr explicit Quantity(int64_t n) : count(n) {}
-  constexpr auto operator<=>(const Quantity&) const = default;
+  constexpr auto operator<=>(const Quantity&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
   constexpr Quantity operator+(Quantity other) const { return Quantity(count + other.count); }
   constexpr Quantity operator-(Quantity other) const { return Quantity(count - other.count); }
   constexpr Quantity operator*(int64_t factor) const { return Quantity(count * factor); }
@@ -52,7 +52,7 @@ struct Id {
   uint32_t value = 0;
   constexpr Id() = default;
   constexpr explicit Id(uint32_t v) : value(v) {}
-  constexpr auto operator<=>(const Id&) const = default;
+  constexpr auto operator<=>(const Id&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
 };
 
 }  // namespace tarsier
