@@ -14,15 +14,6 @@
 namespace tarsier::capture {
 namespace {
 
-constexpr size_t kRingPages = 1;  // of data: room for a few kernel stacks, and we read after each tick
-
-size_t page_size() noexcept {
-  return static_cast<size_t>(::sysconf(_SC_PAGESIZE));
-}
-size_t ring_bytes() noexcept {
-  return (1 + kRingPages) * page_size();
-}
-
 uint64_t at_least_finest(uint64_t period) noexcept {
   return period < PerfClock::kFinest ? PerfClock::kFinest : period;
 }
@@ -47,6 +38,9 @@ int open_event(pid_t tid, bool kernel, uint64_t period) noexcept {
 }
 
 }  // namespace
+
+PerfClock::PerfClock(const Options& options) noexcept
+    : options_(options), page_size_(static_cast<size_t>(::sysconf(_SC_PAGESIZE))) {}
 
 int PerfClock::probe(bool kernel) noexcept {
   const int fd = open_event(0, kernel, 1'000'000'000);
@@ -103,8 +97,8 @@ uint64_t PerfClock::weight_ns(ThreadClock& thread, const siginfo_t&) noexcept {
 uint32_t PerfClock::kernel_frames(ThreadClock& thread, uint64_t* out) noexcept {
   if (thread.ring == nullptr) return 0;
   auto* page = static_cast<perf_event_mmap_page*>(thread.ring);
-  const auto* data = static_cast<const uint8_t*>(thread.ring) + page_size();
-  const uint64_t mask = kRingPages * page_size() - 1;
+  const auto* data = static_cast<const uint8_t*>(thread.ring) + page_size_;
+  const uint64_t mask = kRingPages * page_size_ - 1;
   const auto word = [&](uint64_t position) noexcept {
     uint64_t value;  // the kernel keeps 8 byte alignment, so a word never wraps
     std::memcpy(&value, data + (position & mask), sizeof(value));

@@ -1,6 +1,8 @@
 // perf's software cpu-clock: a high-resolution timer that runs only while its thread runs.
 #pragma once
 
+#include <cstddef>
+
 #include "capture/clock.h"
 
 namespace tarsier::capture {
@@ -18,7 +20,7 @@ class PerfClock final : public Clock {
   // Could an event be opened for a thread of ours? 0, or an errno. Nothing stays open.
   static int probe(bool kernel) noexcept;
 
-  explicit PerfClock(const Options& options) noexcept : options_(options) {}
+  explicit PerfClock(const Options& options) noexcept;
 
   int start(pid_t tid, ThreadClock& thread) noexcept override;
   void stop(ThreadClock& thread) noexcept override;
@@ -28,7 +30,11 @@ class PerfClock final : public Clock {
   void rearm(ThreadClock& thread) noexcept override;
 
  private:
+  [[nodiscard]] size_t ring_bytes() const noexcept { return (1 + kRingPages) * page_size_; }
+
+  static constexpr size_t kRingPages = 1;  // of data: room for a few kernel stacks, and we read after each tick
   const Options options_;
+  const size_t page_size_;
 };
 
 }  // namespace tarsier::capture
