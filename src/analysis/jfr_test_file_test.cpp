@@ -208,7 +208,7 @@ std::vector<uint8_t> encode_chunk(const TestChunk& chunk) {
     if (type == types.end()) type = types.insert(type, &event);
     Bytes body;
     body.number(kFirstTestType + (type - types.begin()));
-    body.number(event.start - chunk.start_ns);  // ticks are ns since the start
+    body.varint(static_cast<uint64_t>(event.start) - static_cast<uint64_t>(chunk.start_ns));  // ticks are ns since then
     for (const auto& [name, value] : event.fields) {
       if (const auto* text = std::get_if<std::string>(&value)) {
         body.string(*text);
