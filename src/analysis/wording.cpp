@@ -1,6 +1,7 @@
 #include "analysis/wording.h"
 
 #include <array>
+#include <cmath>
 #include <cstdio>
 
 namespace tarsier::analysis {
@@ -31,7 +32,7 @@ std::string words_of_time(Nanos time) {
   if (s < 0.001) return fixed(s * 1e6, 0) + " us";
   if (s < 0.9995) return fixed(s * 1e3, s < 0.00995 ? 1 : 0) + " ms";
   if (s < 99.95) return fixed(s, s < 9.995 ? 2 : 1) + " s";
-  const auto whole = static_cast<uint64_t>(s + 0.5);
+  const auto whole = static_cast<uint64_t>(std::llround(s));
   if (whole < 3600) return std::to_string(whole / 60) + " min " + std::to_string(whole % 60) + " s";
   return words_of_count(whole / 3600) + " h " + std::to_string(whole % 3600 / 60) + " min";
 }

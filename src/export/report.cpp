@@ -50,11 +50,18 @@ Result<ReportContext> prepare(const analysis::Model& model, const ReportOptions&
   return context;
 }
 
+// A number and its unit are one word: 12 ms, 3 %.
+size_t end_of_word(std::string_view text) {
+  const size_t end = std::min(text.find(' '), text.size());
+  const bool number = end > 0 && text[end - 1] >= '0' && text[end - 1] <= '9';
+  return number && end < text.size() ? std::min(text.find(' ', end + 1), text.size()) : end;
+}
+
 // Words up to the width; what follows the first line is indented.
 void append_wrapped(std::string& out, std::string_view text) {
   size_t column = 0;
   while (!text.empty()) {
-    const std::string_view word = text.substr(0, text.find(' '));
+    const std::string_view word = text.substr(0, end_of_word(text));
     const size_t width = display_width(word);
     if (column > 0 && column + 1 + width > kColumns) {
       out += "\n  ";
