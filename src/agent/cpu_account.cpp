@@ -9,6 +9,8 @@
 namespace tarsier::agent {
 namespace {
 
+constexpr std::string_view kOwnKind = "tarsier";
+
 struct Kind {
   std::string_view prefix;
   std::string_view kind;
@@ -26,7 +28,7 @@ constexpr std::array<Kind, 24> kKinds = {{
     {"C1 Compiler", "jit"},    {"C2 Compiler", "jit"},
     {"Sweeper thread", "jit"}, {"VM Thread", "vm"},
     {"VM Periodic", "vm"},     {"Service Thread", "vm"},
-    {"Monitor Deflat", "vm"},  {"tarsier", "tarsier"},
+    {"Monitor Deflat", "vm"},  {"tarsier", kOwnKind},
 }};
 
 }  // namespace
@@ -37,9 +39,6 @@ std::string_view kind_of_native_thread(std::string_view name) {
   }
   return "other";
 }
-
-CpuAccount::CpuAccount(ThreadRegistry& threads, recording::Writer& writer, pid_t own_tid)
-    : threads_(threads), writer_(writer), own_tid_(own_tid) {}
 
 void CpuAccount::update() {
   const auto tids = linux::thread_ids();
@@ -58,7 +57,7 @@ void CpuAccount::update() {
       entry.kind = kind_of_native_thread(entry.name);
       entry.at_start = entry.last = first_ ? *cpu : Nanos(0);
     }
-    if (tid == own_tid_) own_cpu_ = *cpu - entry.at_start;
+    if (entry.kind == kOwnKind) own_cpu_ += *cpu - entry.last;
     identify(tid, entry);
     if (*cpu == entry.last) continue;
     entry.last = *cpu;

@@ -18,10 +18,11 @@ std::string_view kind_of_native_thread(std::string_view name);
 
 class CpuAccount {
  public:
-  CpuAccount(ThreadRegistry& threads, recording::Writer& writer, pid_t own_tid);
+  CpuAccount(ThreadRegistry& threads, recording::Writer& writer) : threads_(threads), writer_(writer) {}
   // Once before the first engine starts, then about once a second and at the end: writes a tarsier.ThreadCpu for each
   // thread that has used CPU time since the last call.
   void update();
+  // Of our own threads, all of which are called tarsier or tarsier-something.
   [[nodiscard]] Nanos own_cpu() const { return own_cpu_; }
 
  private:
@@ -40,7 +41,6 @@ class CpuAccount {
 
   ThreadRegistry& threads_;
   recording::Writer& writer_;
-  pid_t own_tid_;
   bool first_ = true;
   Nanos own_cpu_;
   std::unordered_map<pid_t, Entry> entries_;

@@ -199,7 +199,7 @@ Status Session::start() {
   if (options_.session.duration.count > 0) ends_at_ = (started_at_ + options_.session.duration).count;
   next_flush_ = started_at_ + kFlushEvery;
   write_session_events();
-  cpu_ = std::make_unique<CpuAccount>(*threads_, *writer_, ::gettid());
+  cpu_ = std::make_unique<CpuAccount>(*threads_, *writer_);
   cpu_->update();
 
   attach_callbacks(*this);

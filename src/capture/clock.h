@@ -6,6 +6,7 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include <atomic>
 #include <cstdint>
 
 namespace tarsier::capture {
@@ -17,8 +18,9 @@ struct ThreadClock {
   void* ring = nullptr;
   timer_t timer = nullptr;
   bool has_timer = false;
-  uint64_t period_ns = 0;  // what the next tick stands for
-  uint64_t random = 0;     // state of the generator that draws the periods
+  uint64_t period_ns = 0;           // what the next tick stands for
+  uint64_t random = 0;              // state of the generator that draws the periods
+  std::atomic<uint64_t> due_ns{0};  // CPU time that a thread of ours saw it use and that no sample stands for yet
 };
 
 constexpr uint32_t kMaxKernelFrames = 64;
@@ -26,6 +28,10 @@ constexpr uint32_t kMaxKernelFrames = 64;
 class Clock {
  public:
   virtual ~Clock() = default;
+
+  // For all threads at once, before the first start() and after the last stop(). 0, or an errno.
+  virtual int open() noexcept { return 0; }
+  virtual void close() noexcept {}
 
   // Starts the clock of thread `tid` (of this process). 0, or an errno. Ticks may arrive before it returns.
   virtual int start(pid_t tid, ThreadClock& thread) noexcept = 0;

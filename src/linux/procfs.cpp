@@ -50,6 +50,12 @@ std::optional<Nanos> thread_cpu_time(pid_t tid) {
   return Nanos(t.tv_sec * 1'000'000'000 + t.tv_nsec);
 }
 
+char thread_state(pid_t tid) {
+  const std::string stat = read_small_file(("/proc/self/task/" + std::to_string(tid) + "/stat").c_str());
+  const size_t after_name = stat.rfind(')');  // the name may contain anything
+  return after_name != std::string::npos && after_name + 2 < stat.size() ? stat[after_name + 2] : '\0';
+}
+
 std::optional<int64_t> read_number(const char* path) {
   const std::string text = read_small_file(path);
   int64_t value = 0;

@@ -1,6 +1,8 @@
 #include "linux/signals.h"
 
 #include <cerrno>
+#include <cstring>
+#include <string>
 #include <utility>
 
 #include "linux/procfs.h"
@@ -23,19 +25,26 @@ bool is_free(int number) {
 
 Result<OwnedSignal> OwnedSignal::take(SignalHandler handler) {
   for (const int number : kCandidates) {
-    if (!is_free(number)) continue;
-    struct sigaction action {};
-    action.sa_sigaction = handler;
-    action.sa_flags = SA_SIGINFO | SA_RESTART;
-    ::sigfillset(&action.sa_mask);
-    // The JVM's own synchronous signals must get through: AsyncGetCallTrace probes memory with SafeFetch.
-    for (const int synchronous : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP}) ::sigdelset(&action.sa_mask, synchronous);
-    if (::sigaction(number, &action, nullptr) != 0) return errno_error("installing a signal handler", errno);
-    return OwnedSignal(number, handler);
+    if (is_free(number)) return take(handler, number);
   }
   return Error{Errc::kNotPermitted,
                "SIGSTKFLT, SIGVTALRM, SIGPROF and SIGXCPU are all blocked or have handlers of somebody else: stop the "
                "other profiler first"};
+}
+
+Result<OwnedSignal> OwnedSignal::take(SignalHandler handler, int number) {
+  if (!is_free(number)) {
+    return Error{Errc::kNotPermitted, "SIG" + std::string(::sigabbrev_np(number)) +
+                                          " is blocked or has a handler of somebody else: choose another clock"};
+  }
+  struct sigaction action {};
+  action.sa_sigaction = handler;
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  ::sigfillset(&action.sa_mask);
+  // The JVM's own synchronous signals must get through: AsyncGetCallTrace probes memory with SafeFetch.
+  for (const int synchronous : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP}) ::sigdelset(&action.sa_mask, synchronous);
+  if (::sigaction(number, &action, nullptr) != 0) return errno_error("installing a signal handler", errno);
+  return OwnedSignal(number, handler);
 }
 
 OwnedSignal::OwnedSignal(OwnedSignal&& other) noexcept

@@ -14,6 +14,8 @@ class OwnedSignal {
   // Takes the first standard signal without a handler. Standard, because a perf event whose real-time signal can't be
   // queued sends SIGIO instead.
   static Result<OwnedSignal> take(SignalHandler handler);
+  // Takes that very signal, or says that somebody has it: for timers that can send no other.
+  static Result<OwnedSignal> take(SignalHandler handler, int number);
   OwnedSignal(OwnedSignal&& other) noexcept;
   OwnedSignal& operator=(OwnedSignal&&) = delete;
   // Leaves SIG_IGN, never the default action: a tick may still be under way, and the default would end the process.

@@ -116,7 +116,8 @@ Result<control::EngineReport> AgctEngine::probe() {
 Status AgctEngine::start() {
   if (Status status = take_memory(); !status) return status;
   if (Status status = make_method_ids(); !status) return status;
-  auto signal = linux::OwnedSignal::take(AgctCapture::handle_signal);
+  auto signal = choice_.fixed_signal == 0 ? linux::OwnedSignal::take(AgctCapture::handle_signal)
+                                          : linux::OwnedSignal::take(AgctCapture::handle_signal, choice_.fixed_signal);
   if (!signal) return std::move(signal).error();
   signal_.emplace(std::move(*signal));
   clock_ = choice_.make(choice_, signal_->number());
@@ -126,6 +127,7 @@ Status AgctEngine::start() {
                           scratch_count_});
   sampler_ = std::make_unique<Sampler>(*capture_, *clock_);
   AgctCapture::activate(capture_.get());
+  if (const int err = clock_->open()) return errno_error("starting the clock " + choice_.name, err);
   context_.threads.set_listener(sampler_.get());
   return context_.threads.add_existing();
 }
@@ -142,6 +144,7 @@ void AgctEngine::stop() {
   // signal is left to SIG_IGN.
   AgctCapture::activate(nullptr);
   context_.threads.set_listener(nullptr);
+  clock_->close();
   sampler_->stop_all();
   drain();
   settle();

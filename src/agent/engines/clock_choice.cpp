@@ -1,11 +1,15 @@
 #include "agent/engines/clock_choice.h"
 
+#include <signal.h>
+
 #include <array>
 #include <string_view>
 
+#include "agent/engines/timekeeper.h"
 #include "base/parse.h"
 #include "capture/cpu_timer_clock.h"
 #include "capture/perf_clock.h"
+#include "capture/process_timer_clock.h"
 #include "linux/procfs.h"
 
 namespace tarsier::agent {
@@ -70,12 +74,58 @@ Result<ClockChoice> try_cpu_timer(const control::SessionOptions& options) {
   return choice;
 }
 
+Result<ClockChoice> try_timekeeper(const control::SessionOptions& options) {
+  constexpr Nanos kFinest = micros(10);
+  if (options.interval.count != 0 && options.interval < kFinest) {
+    return Error{Errc::kUsage,
+                 "interval " + format_duration(options.interval) + " is finer than " + format_duration(kFinest)};
+  }
+  ClockChoice choice;
+  choice.name = "timekeeper";
+  choice.interval = options.interval.count != 0 ? options.interval : kDefaultInterval;
+  choice.why = "a thread of ours reads the CPU clocks of the others and signals those that have run long enough";
+  choice.make = [](const ClockChoice& c, int signal) -> std::unique_ptr<capture::Clock> {
+    return std::make_unique<Timekeeper>(signal, c.interval);
+  };
+  return choice;
+}
+
+Result<ClockChoice> try_itimer(const control::SessionOptions& options) {
+  Result<ClockChoice> choice = try_cpu_timer(options);
+  if (!choice) return choice;
+  choice->name = "itimer";
+  choice->why = "one CPU timer for the whole process: a baseline, which hits threads that are not ours to sample, too";
+  choice->fixed_signal = SIGPROF;
+  choice->make = [](const ClockChoice& c, int) -> std::unique_ptr<capture::Clock> {
+    return std::make_unique<capture::ProcessTimerClock>(ITIMER_PROF, static_cast<uint64_t>(c.interval.count));
+  };
+  return choice;
+}
+
+Result<ClockChoice> try_real(const control::SessionOptions& options) {
+  ClockChoice choice;
+  choice.name = "real";
+  choice.interval = options.interval.count != 0 ? options.interval : kDefaultInterval;
+  choice.why = "one real-time timer for the whole process: a baseline, which samples any thread, running or not";
+  choice.warnings.emplace_back("samples of the clock 'real' do not tell where CPU time goes");
+  choice.fixed_signal = SIGALRM;
+  choice.make = [](const ClockChoice& c, int) -> std::unique_ptr<capture::Clock> {
+    return std::make_unique<capture::ProcessTimerClock>(ITIMER_REAL, static_cast<uint64_t>(c.interval.count));
+  };
+  return choice;
+}
+
 struct Candidate {
   std::string_view name;
   Result<ClockChoice> (*try_it)(const control::SessionOptions&);
+  bool automatic;  // taken without being asked for
 };
-// The best first.
-constexpr std::array<Candidate, 2> kClocks = {{{"perf", try_perf}, {"cputimer", try_cpu_timer}}};
+// The best first. CPU timers before the timekeeper: they cost no thread, and who asks for no interval gets the tick.
+constexpr std::array<Candidate, 5> kClocks = {{{"perf", try_perf, true},
+                                               {"cputimer", try_cpu_timer, true},
+                                               {"timekeeper", try_timekeeper, true},
+                                               {"itimer", try_itimer, false},
+                                               {"real", try_real, false}}};
 
 }  // namespace
 
@@ -84,7 +134,7 @@ Result<ClockChoice> choose_clock(const control::SessionOptions& options) {
   Errc code = Errc::kUsage;
   for (const Candidate& candidate : kClocks) {
     known += (known.empty() ? "" : ", ") + std::string(candidate.name);
-    if (!options.clock.empty() && options.clock != candidate.name) continue;
+    if (options.clock.empty() ? !candidate.automatic : options.clock != candidate.name) continue;
     Result<ClockChoice> choice = candidate.try_it(options);
     if (choice) {
       if (!options.clock.empty()) choice->why = "asked for; " + choice->why;

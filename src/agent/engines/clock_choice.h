@@ -19,7 +19,8 @@ struct ClockChoice {
   std::vector<std::string> warnings;
   // Made when the signal is known.
   std::unique_ptr<capture::Clock> (*make)(const ClockChoice& choice, int signal) = nullptr;
-  bool kernel = false;  // kernel stacks and time in the kernel are seen
+  int fixed_signal = 0;  // the only one that the clock can send; 0: any will do
+  bool kernel = false;   // kernel stacks and time in the kernel are seen
 };
 
 // The clock that the options name, or the best that works here.

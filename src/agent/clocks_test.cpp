@@ -1,0 +1,119 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "agent/cpu_account.h"
+#include "agent/engines/clock_choice.h"
+#include "agent/engines/timekeeper.h"
+#include "linux/procfs.h"
+#include "linux/signals.h"
+
+namespace tarsier::agent {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(ClockChoice, an_interval_finer_than_the_tick_is_refused_by_cpu_timers_with_the_way_out) {
+  control::SessionOptions options;
+  options.clock = "cputimer";
+  options.interval = linux::kernel_tick() / 2;
+  const auto choice = choose_clock(options);
+  ASSERT_FALSE(choice);
+  EXPECT_EQ(choice.error().code, Errc::kUsage);
+  EXPECT_THAT(choice.error().what, HasSubstr("kernel's tick"));
+  EXPECT_THAT(choice.error().what, HasSubstr("--clock perf"));
+}
+
+TEST(ClockChoice, cpu_timers_take_the_tick_by_default_and_say_so) {
+  control::SessionOptions options;
+  options.clock = "cputimer";
+  const auto choice = choose_clock(options);
+  ASSERT_TRUE(choice) << choice.error().what;
+  EXPECT_EQ(choice->interval, std::max(linux::kernel_tick(), millis(1)));
+  EXPECT_THAT(choice->why, HasSubstr("asked for"));
+  EXPECT_EQ(choice->warnings.empty(), linux::kernel_tick() <= millis(1));
+}
+
+TEST(ClockChoice, an_unknown_clock_is_told_the_known_ones) {
+  control::SessionOptions options;
+  options.clock = "sundial";
+  const auto choice = choose_clock(options);
+  ASSERT_FALSE(choice);
+  EXPECT_EQ(choice.error().code, Errc::kUsage);
+  EXPECT_THAT(choice.error().what, HasSubstr("perf, cputimer, timekeeper, itimer, real"));
+}
+
+TEST(ClockChoice, baselines_are_never_chosen_by_themselves) {
+  const auto choice = choose_clock({});
+  ASSERT_TRUE(choice);
+  EXPECT_NE(choice->name, "itimer");
+  EXPECT_NE(choice->name, "real");
+}
+
+TEST(NativeThreads, are_told_apart_by_their_names) {
+  EXPECT_EQ(kind_of_native_thread("G1 Conc#0"), "gc");
+  EXPECT_EQ(kind_of_native_thread("GC Thread#1"), "gc");
+  EXPECT_EQ(kind_of_native_thread("ZWorker#0"), "gc");
+  EXPECT_EQ(kind_of_native_thread("C2 CompilerThre"), "jit");
+  EXPECT_EQ(kind_of_native_thread("VM Thread"), "vm");
+  EXPECT_EQ(kind_of_native_thread("tarsier-clock"), "tarsier");
+  EXPECT_EQ(kind_of_native_thread("grpc-worker"), "other");
+}
+
+// The handler's part of the timekeeper, without AsyncGetCallTrace.
+Timekeeper* g_keeper = nullptr;
+capture::ThreadClock g_busy, g_idle;
+std::atomic<uint64_t> g_weight{0}, g_samples{0}, g_idle_samples{0}, g_foreign{0};
+std::atomic<pid_t> g_busy_tid{0};
+
+void on_signal(int, siginfo_t* info, void*) {
+  const bool busy = ::syscall(SYS_gettid) == g_busy_tid.load();
+  capture::ThreadClock& clock = busy ? g_busy : g_idle;
+  if (!g_keeper->owns(clock, *info)) return void(g_foreign.fetch_add(1));
+  g_weight.fetch_add(g_keeper->weight_ns(clock, *info));
+  (busy ? g_samples : g_idle_samples).fetch_add(1);
+}
+
+TEST(Timekeeper, signals_threads_that_run_with_the_cpu_time_that_they_used) {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "a sanitizer delays signals";
+#endif
+  auto signal = linux::OwnedSignal::take(on_signal);
+  ASSERT_TRUE(signal);
+  Timekeeper keeper(signal->number(), micros(500));
+  g_keeper = &keeper;
+  g_busy_tid = ::gettid();
+  std::atomic<bool> stop{false};
+  std::atomic<pid_t> idle_tid{0};
+  std::thread sleeper([&] {
+    idle_tid = ::gettid();
+    while (!stop) ::usleep(500);
+  });
+  while (idle_tid == 0) std::this_thread::yield();
+
+  ASSERT_EQ(keeper.open(), 0);
+  ASSERT_EQ(keeper.start(::gettid(), g_busy), 0);
+  ASSERT_EQ(keeper.start(idle_tid, g_idle), 0);
+  const Nanos before = *linux::thread_cpu_time(::gettid());
+  while (*linux::thread_cpu_time(::gettid()) - before < millis(300)) {
+  }
+  const Nanos used = *linux::thread_cpu_time(::gettid()) - before;
+  keeper.stop(g_busy);
+  keeper.stop(g_idle);
+  keeper.close();
+  stop = true;
+  sleeper.join();
+
+  EXPECT_GT(g_samples.load(), 20u);
+  EXPECT_EQ(g_foreign.load(), 0u);
+  const double share = static_cast<double>(g_weight.load()) / static_cast<double>(used.count);
+  EXPECT_GT(share, 0.9);
+  EXPECT_LT(share, 1.1);
+  EXPECT_LT(g_idle_samples.load(), g_samples.load() / 4);
+}
+
+}  // namespace
+}  // namespace tarsier::agent

@@ -1,0 +1,51 @@
+// Fine intervals without perf: a thread of ours wakes by a high-resolution clock, reads the CPU clocks of the Java
+// threads and signals just those that have used up their interval and are running.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <deque>
+#include <mutex>
+#include <vector>
+
+#include "base/units.h"
+#include "capture/signalled_clock.h"
+
+namespace tarsier::agent {
+
+class Timekeeper final : public capture::SignalledClock {
+ public:
+  Timekeeper(int signal, Nanos interval) : signal_(signal), interval_(interval) {}
+  ~Timekeeper() override { close(); }
+
+  int open() noexcept override;
+  void close() noexcept override;
+  int start(pid_t tid, capture::ThreadClock& thread) noexcept override;
+  void stop(capture::ThreadClock& thread) noexcept override;
+
+ private:
+  struct Entry {
+    pid_t tid = 0;
+    capture::ThreadClock* clock = nullptr;
+    Nanos seen, sampled;  // CPU time at the last look, and at the last sample
+    int idle_looks = 0;
+  };
+  static void* run(void* self);
+  void keep_time();
+  // One tick: every thread that ran lately, and a few of the others. The lock is held for one pass.
+  void tick();
+  // False if the thread has not run since the last look.
+  bool look_at(Entry& entry);
+
+  const int signal_;
+  const Nanos interval_;
+  std::atomic<bool> stop_{false};
+  bool running_ = false;
+  pthread_t thread_{};
+  std::mutex lock_;
+  std::vector<Entry> active_;
+  std::deque<Entry> idle_;  // asked in turn
+};
+
+}  // namespace tarsier::agent

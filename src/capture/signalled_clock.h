@@ -1,0 +1,30 @@
+// What the handler does for clocks that are a thread of ours: it signals a thread after it has written down how much
+// CPU time the sample stands for.
+#pragma once
+
+#include <unistd.h>
+
+#include "capture/clock.h"
+
+namespace tarsier::capture {
+
+class SignalledClock : public Clock {
+ public:
+  [[nodiscard]] bool owns(const ThreadClock&, const siginfo_t& info) const noexcept final {
+    return info.si_code == SI_TKILL && info.si_pid == pid_;
+  }
+  // Taken, not read: a signal that came twice stands for nothing the second time.
+  uint64_t weight_ns(ThreadClock& thread, const siginfo_t&) noexcept final {
+    return thread.due_ns.exchange(0, std::memory_order_relaxed);
+  }
+  uint32_t kernel_frames(ThreadClock&, uint64_t*) noexcept final { return 0; }
+  void rearm(ThreadClock&) noexcept final {}
+
+ protected:
+  [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+
+ private:
+  const pid_t pid_ = ::getpid();
+};
+
+}  // namespace tarsier::capture
