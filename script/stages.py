@@ -110,16 +110,8 @@ def pytest(folder, *arguments, seconds=600, build_tests=False):
             command = [PYTHON, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "--timeout=300", f"--junitxml={report}",
                        *marker, *arguments, folder]
             counts = counted(command, seconds * (6 if options.long else 1), report)
-        if not options.long:
-            counts.reasons += long_tests(folder)
         return counts
     return stage
-
-
-def long_tests(folder):
-    """One line naming the tests that only --long runs; they are no skips: nobody asked for them."""
-    found = subprocess.run(["grep", "-rlE", r"mark\.long", "--include=test_*.py", folder], cwd=ROOT, capture_output=True, text=True)
-    return [f"{folder}: long tests in {found.stdout.split()[0].rsplit('/', 1)[-1]} and others: --long"] if found.stdout else []
 
 
 def unit(preset):
@@ -234,6 +226,8 @@ def main():
         print(f"{name:12} {took:7.1f} s   {counts}")
     for reason in dict.fromkeys(total.reasons):
         print(f"skipped: {reason}")
+    if not options.long:
+        print("not asked for: the tests that take minutes each (--long)")
     print(total)
     return 1 if total.failed else 0
 

@@ -1,5 +1,7 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.lang.management.CompilationMXBean;
+import java.lang.management.ManagementFactory;
 import java.util.Map;
 import java.util.concurrent.Callable;
 
@@ -18,6 +20,19 @@ final class Commands {
             Callable<String> action = words.get(line);
             System.out.println(line + " " + (action == null ? "unknown word" : action.call()));
             System.out.flush();
+        }
+    }
+
+    /** Until the JIT has had nothing to do for a second; a minute at most. */
+    static void untilCompiled() throws InterruptedException {
+        CompilationMXBean compiler = ManagementFactory.getCompilationMXBean();
+        long spent = -1;
+        for (int quiet = 0, waited = 0; quiet < 10 && waited < 600; quiet++, waited++) {
+            Thread.sleep(100);
+            if (compiler.getTotalCompilationTime() != spent) {
+                spent = compiler.getTotalCompilationTime();
+                quiet = 0;
+            }
         }
     }
 

@@ -6,7 +6,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.function.LongUnaryOperator;
+import java.util.function.LongBinaryOperator;
 
 /**
  * One thread that spends 70, 20 and 10 % of its CPU time in three methods of Work and measures that itself; one that
@@ -18,8 +18,9 @@ import java.util.function.LongUnaryOperator;
 public final class KnownAnswer {
     private static final double[] SHARES = {0.70, 0.20, 0.10};
     private static final String[] NAMES = {"seventy", "twenty", "ten"};
+    private static final long[] SIZES = {400_000, 400, 300_000}; // each about a third of a millisecond
     private static final long[] spent = new long[SHARES.length];
-    private static volatile LongUnaryOperator work = new Work();
+    private static volatile LongBinaryOperator work = new Work();
     private static volatile boolean stopped;
 
     public static void main(String[] args) throws Exception {
@@ -36,9 +37,10 @@ public final class KnownAnswer {
             System.out.println("truth " + truth());
             return;
         }
+        warmUp(work);
         Thread burner = new Thread(() -> burn(Long.MAX_VALUE), "burner");
         burner.start();
-        Thread.sleep(2000); // long enough for C2
+        Commands.untilCompiled();
         Map<String, Callable<String>> words = new HashMap<>();
         words.put("truth", KnownAnswer::truth);
         words.put("fresh", KnownAnswer::fresh);
@@ -67,7 +69,7 @@ public final class KnownAnswer {
                 }
             }
             for (int blocks = ThreadLocalRandom.current().nextInt(1, 9); blocks > 0; blocks--) {
-                work.applyAsLong(next);
+                work.applyAsLong(next, SIZES[next]);
             }
             long now = threads.getCurrentThreadCpuTime();
             synchronized (spent) {
@@ -75,6 +77,13 @@ public final class KnownAnswer {
             }
             total += now - before;
             before = now;
+        }
+    }
+
+    /** Many small blocks: every method is called so often that C2 has its last word before the large ones come. */
+    private static void warmUp(LongBinaryOperator work) {
+        for (int i = 0; i < 60_000; i++) {
+            work.applyAsLong(i % SIZES.length, SIZES[i % SIZES.length] / 400);
         }
     }
 
@@ -91,7 +100,10 @@ public final class KnownAnswer {
     private static String fresh() throws Exception {
         URL here = KnownAnswer.class.getProtectionDomain().getCodeSource().getLocation();
         URLClassLoader loader = new URLClassLoader(new URL[] {here}, null);
-        work = (LongUnaryOperator) loader.loadClass("Work").getDeclaredConstructor().newInstance();
+        LongBinaryOperator fresh =
+                (LongBinaryOperator) loader.loadClass("Work").getDeclaredConstructor().newInstance();
+        warmUp(fresh);
+        work = fresh;
         return "loaded";
     }
 }

@@ -2,29 +2,29 @@
  * Three kinds of work whose CPU time is known from outside. KnownAnswer loads this class once more through a second
  * loader to have the same methods compiled anew.
  */
-public final class Work implements java.util.function.LongUnaryOperator {
+public final class Work implements java.util.function.LongBinaryOperator {
     private static final int[] DATA = new int[4096];
     static long sink;
 
-    /** Called by KnownAnswer, across class loaders: does one block of work number `kind`. */
+    /** Called by KnownAnswer, across class loaders: does a block of work of that kind. */
     @Override
-    public long applyAsLong(long kind) {
-        return sink += kind == 0 ? seventy() : kind == 1 ? twenty() : ten();
+    public long applyAsLong(long kind, long size) {
+        return sink += kind == 0 ? seventy((int) size) : kind == 1 ? twenty((int) size) : ten(size);
     }
 
     /** A counted int loop: with the serial collector C2 puts no safepoint poll into it. */
-    static int seventy() {
+    static int seventy(int n) {
         int sum = 0;
-        for (int i = 0; i < 400_000; i++) {
+        for (int i = 0; i < n; i++) {
             sum = sum * 31 + (DATA[i & 4095] ^ i);
         }
         return sum;
     }
 
     /** The outer loop costs next to nothing, the leaf nearly all, and C2 inlines the leaf. */
-    static long twenty() {
+    static long twenty(int n) {
         long x = sink;
-        for (int i = 0; i < 400; i++) {
+        for (int i = 0; i < n; i++) {
             x = leaf(x + i, 400);
         }
         return x;
@@ -42,9 +42,9 @@ public final class Work implements java.util.function.LongUnaryOperator {
     }
 
     /** A loop that C2 can't count, with polls. */
-    static long ten() {
+    static long ten(long n) {
         long x = sink | 1;
-        for (long i = 0; i < 300_000; i++) {
+        for (long i = 0; i < n; i++) {
             x ^= x << 13;
             x ^= x >>> 7;
             x ^= x << 17;
