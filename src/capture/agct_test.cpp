@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/under_sanitizer.h"
 #include "capture/cpu_timer_clock.h"
 #include "capture/perf_clock.h"
 #include "linux/procfs.h"
@@ -189,14 +190,8 @@ void expect_weights_tell_the_cpu_time(Clock& clock) {
   EXPECT_LT(idle_samples, samples / 4);
 }
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr bool kSlow = true;  // signals are delayed, and code runs several times slower
-#else
-constexpr bool kSlow = false;
-#endif
-
 TEST(PerfClock, weights_tell_the_cpu_time) {
-  if (kSlow) GTEST_SKIP() << "a sanitizer delays signals";
+  if (kUnderSanitizer) GTEST_SKIP() << "a sanitizer delays signals";
   if (const int err = PerfClock::probe(false)) GTEST_SKIP() << "perf_event_open: " << ::strerror(err);
   auto signal = linux::OwnedSignal::take(AgctCapture::handle_signal);
   ASSERT_TRUE(signal);
@@ -205,7 +200,7 @@ TEST(PerfClock, weights_tell_the_cpu_time) {
 }
 
 TEST(CpuTimerClock, weights_tell_the_cpu_time) {
-  if (kSlow) GTEST_SKIP() << "a sanitizer delays signals";
+  if (kUnderSanitizer) GTEST_SKIP() << "a sanitizer delays signals";
   auto signal = linux::OwnedSignal::take(AgctCapture::handle_signal);
   ASSERT_TRUE(signal);
   CpuTimerClock clock(signal->number(), static_cast<uint64_t>(linux::kernel_tick().count));
