@@ -11,6 +11,10 @@ add_compile_options(${TARSIER_WARNINGS} -fno-omit-frame-pointer -fstack-protecto
 if(TARSIER_SANITIZE)
   add_compile_options(-fsanitize=${TARSIER_SANITIZE} -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${TARSIER_SANITIZE})
+  if(TARSIER_SANITIZE MATCHES undefined)
+    # Asks for the type information of classes that the SIGSAFE folders build without any.
+    add_compile_options(-fno-sanitize=vptr)
+  endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     # g++ 12 sees uninitialized members in its own std::regex once that is instrumented.
     add_compile_options(-Wno-maybe-uninitialized)

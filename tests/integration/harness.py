@@ -106,9 +106,12 @@ class Program:
         self.wait_for("READY")
         return self
 
-    def ask(self, word):
+    def tell(self, word):
         self.process.stdin.write(word + "\n")
         self.process.stdin.flush()
+
+    def ask(self, word):
+        self.tell(word)
         return self.wait_for(word + " ")
 
     def ask_json(self, word):
@@ -191,11 +194,17 @@ def report(file, view="hot,threads,quality", *arguments):
 
 
 def engine(document, name="agct"):
-    """The engine of a report; its books must balance."""
+    """The engine of a report on a finished recording; its books must balance.
+
+    The report settles a gap by naming it ("in flight", "not in the file"), so that no such name may be there is the
+    real test; and books_by_jfr() reads the agent's own numbers.
+    """
     found = [e for e in document["recording"]["engines"] if e["name"] == name]
     assert len(found) == 1, f"engines: {document['recording']['engines']}"
     samples = found[0]["samples"]
     assert samples["taken"] == samples["written"] + sum(samples["dropped"].values()), samples
+    assert not {"in flight", "not in the file"} & set(samples["dropped"]), samples
+    assert not document["recording"]["problems"]
     return found[0]
 
 
@@ -214,6 +223,20 @@ def jfr_counts(jdk, file):
     """Events by type, as `jfr summary` counts them."""
     return {name: int(count) for name, count in
             re.findall(r"^ ([\w.]+) +(\d+) +\d+ *$", jfr(jdk, "summary", file), re.MULTILINE)}
+
+
+def books_by_jfr(jdk, file):
+    """The last numbers that the agent itself wrote: (taken, written, {cause: dropped})."""
+    text = jfr(jdk, "print", file, "--json", "--events", "tarsier.EngineSamples,tarsier.EngineDropped")
+    taken = written = 0
+    dropped = {}
+    for event in json.loads(text)["recording"]["events"]:
+        values = event["values"]
+        if event["type"] == "tarsier.EngineSamples":
+            taken, written = values["taken"], values["written"]
+        else:
+            dropped[values["cause"]] = values["count"]
+    return taken, written, dropped
 
 
 class Sample:
@@ -271,15 +294,20 @@ def threads_of(pid):
     for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
         try:
             names[int(task.name)] = (task / "comm").read_text().rstrip("\n")
-        except FileNotFoundError:
+        except (FileNotFoundError, ProcessLookupError):
             pass  # ended meanwhile
     return names
 
 
 def cpu_by_thread(pid):
     """{(tid, name): nanoseconds on a CPU}, by the scheduler's account."""
-    return {(tid, name): int(pathlib.Path(f"/proc/{pid}/task/{tid}/schedstat").read_text().split()[0])
-            for tid, name in threads_of(pid).items()}
+    spent = {}
+    for tid, name in threads_of(pid).items():
+        try:
+            spent[tid, name] = int(pathlib.Path(f"/proc/{pid}/task/{tid}/schedstat").read_text().split()[0])
+        except (FileNotFoundError, ProcessLookupError):
+            pass  # ended meanwhile
+    return spent
 
 
 def descriptors_of(pid):

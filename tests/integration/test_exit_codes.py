@@ -9,7 +9,7 @@ import tempfile
 import time
 
 import pytest
-from harness import TARSIER, LIBRARY, Program, Recorder, tarsier, wait_for_recording
+from harness import TARSIER, LIBRARY, Program, Recorder, tarsier, wait_for_recording, wait_until
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as two users")
 
@@ -136,6 +136,26 @@ def test_root_and_the_owner_at_once(jdk, open_folder, winner, loser):
         finally:
             program.kill()
     assert tarsier("report", file).stdout
+
+
+@needs_root
+def test_root_and_the_owner_at_the_very_same_time(jdk, open_folder):
+    with program_as_nobody(jdk, open_folder) as program:
+        try:
+            assert program.stdout.readline() == "READY\n"
+            for attempt in range(5):
+                both = [record_as(user, open_folder, "-d", "60s", "-o", open_folder / f"{user}{attempt}.jfr", program.pid)
+                        for user in ((None, "nobody") if attempt % 2 else ("nobody", None))]
+                wait_until(lambda: any(recorder.poll() is not None for recorder in both), "one of the two has lost")
+                loser, winner = both if both[0].poll() is not None else reversed(both)
+                _, errors = loser.communicate(timeout=60)
+                assert loser.returncode == 4, errors
+                assert re.search(rf"\b{winner.pid}\b", errors), errors
+                winner.send_signal(signal.SIGINT)
+                _, errors = winner.communicate(timeout=60)
+                assert winner.returncode == 0, errors
+        finally:
+            program.kill()
 
 
 @needs_root

@@ -4,11 +4,11 @@ import math
 import time
 
 import pytest
-from harness import LIBRARY, Program, Recorder, engine, report, samples_by_jfr, tarsier, wait_for_recording
+from harness import (LIBRARY, Program, Recorder, engine, report, samples_by_jfr, tarsier, wait_for_recording,
+                     wait_until)
 
 SERIAL = ["-XX:+UseSerialGC"]  # C2 leaves counted loops without polls then
 METHODS = ("Work.seventy", "Work.twenty", "Work.ten")
-OUTSIDE = ("[GC]", "[JIT]", "[VM]")  # CPU time of threads that are not sampled
 
 
 def true_shares(truth):
@@ -21,10 +21,10 @@ def minus(after, before):
 
 
 def shares_by_report(document):
-    """{method: (self, total)} as shares of the sampled threads' CPU time."""
+    """{method: (self, total)} as shares of what the program measures: the JVM's start is not part of it."""
     hot = {row["method"]: row for row in document["hot"]}
-    sampled = 1 - sum(hot[name]["self"] for name in OUTSIDE if name in hot)
-    return {method: (row["self"] / sampled, row["total"] / sampled) for method, row in hot.items()}
+    burned = hot["KnownAnswer.burn"]["total"]
+    return {method: (row["self"] / burned, row["total"] / burned) for method, row in hot.items()}
 
 
 def tolerance(document, share):
@@ -59,8 +59,11 @@ def check_quality(document, samples):
     assert len(without_java) <= 0.01 * written, [(s.thread, s.failure, s.frames) for s in without_java[:20]]
 
 
-def check_sleeper(samples):
-    assert not [sample for sample in samples if sample.thread == "sleeper"]
+def check_sleeper(samples, starts=False):
+    """`starts`: the thread is started while we record, which takes CPU time; within a second it sleeps for good."""
+    began = min(sample.time for sample in samples)
+    assert not [sample.frames for sample in samples
+                if sample.thread == "sleeper" and not (starts and sample.time < began + 1)]
 
 
 def test_shares_when_started_with_the_agent(jdk, classes, tmp_path, clock):
@@ -73,7 +76,7 @@ def test_shares_when_started_with_the_agent(jdk, classes, tmp_path, clock):
     assert engine(document)["mechanism"].startswith(clock)
     check_shares(document, truth)
     samples = samples_by_jfr(jdk, file, depth=64)
-    check_sleeper(samples)
+    check_sleeper(samples, starts=True)
     check_quality(document, samples)
     assert not any(sample.imprecise for sample in samples), "nothing was compiled before the agent came"
 
@@ -96,8 +99,8 @@ def test_shares_when_attached_late(known_answer, jdk, tmp_path):
         known_answer.ask("fresh")
         time.sleep(2)  # C2 is done with the new code
         after_switch, begin = time.time(), known_answer.ask_json("truth")
-        while sum(minus(known_answer.ask_json("truth"), begin).values()) < 10e9:
-            time.sleep(0.2)
+        wait_until(lambda: sum(minus(known_answer.ask_json("truth"), begin).values()) >= 10e9,
+                   "ten seconds of CPU time are burned", 200)
         truth, end = minus(known_answer.ask_json("truth"), begin), time.time()
         recorder.interrupt()
         recorder.finish()
@@ -121,5 +124,6 @@ def test_the_leaf_is_shown_as_inlined(jdk, classes, tmp_path):
     with Program(jdk, classes, "KnownAnswer", 4, options=[*SERIAL, agent]) as program:
         assert program.wait() == 0
     leaf = [s for s in samples_by_jfr(jdk, file) if s.top == "Work.leaf"]
-    assert len(leaf) > 100
+    leaf = leaf[len(leaf) // 2:]  # C2 may be late on a loaded machine
+    assert len(leaf) > 50
     assert sum(s.types[0] == "Inlined" for s in leaf) > 0.9 * len(leaf)

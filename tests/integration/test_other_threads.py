@@ -44,7 +44,11 @@ def test_threads_that_come_and_go_and_rename_themselves(jdk, classes, tmp_path):
         ended = program.ask_json("count")["ended"]
         with Recorder("-d", "30s", "-o", file, program.pid) as recorder:
             wait_for_recording(file)
-            time.sleep(5)
+            time.sleep(4)
+            rename_begins = time.time()
+            program.ask("rename")
+            renamed_at = time.time()
+            time.sleep(3)
             recorder.interrupt()
             recorder.finish()
         ended = program.ask_json("count")["ended"] - ended
@@ -52,8 +56,11 @@ def test_threads_that_come_and_go_and_rename_themselves(jdk, classes, tmp_path):
     engine(report(file))
     samples = samples_by_jfr(jdk, file, depth=64)
     names = {sample.thread for sample in samples}
-    assert "second-name" in names and "first-name" not in names
-    assert all(s.thread == "second-name" for s in samples if "Threads.renamedWork" in s.frames)
+    assert {"second-name", "third-name"} <= names and "first-name" not in names
+    # Names are looked at once a second, before the file is flushed.
+    work = [s for s in samples if "Threads.renamedWork" in s.frames]
+    assert all(s.thread == "second-name" for s in work if s.time < rename_begins - 1.5)
+    assert all(s.thread == "third-name" for s in work if s.time > renamed_at + 1.5)
     short = {name for name in names if name and name.startswith("short-")}
     # Each burns 3 ms, so at 1 ms hardly one escapes; a clock with a tick of 4 ms sees about half of them.
     assert len(short) > 0.2 * ended > 0, f"{len(short)} of {ended} short-lived threads"

@@ -5,25 +5,41 @@ import signal
 import time
 
 import pytest
-from harness import (LIBRARY, Program, Recorder, engine, jdks, jfr, jfr_counts, report, samples_by_jfr, tarsier,
+from harness import (LIBRARY, Program, Recorder, books_by_jfr, engine, jdks, jfr, jfr_counts, report, samples_by_jfr, tarsier,
                      wait_for_recording)
 
 OWN_EVENTS = ("tarsier.Session", "tarsier.EngineUsed", "tarsier.EngineSamples", "tarsier.Overhead")
 
 
+def read_live(file, read):
+    """What `read()` finds in a file that is being written.
+
+    The JDK's tools look at the file's length once and then walk from chunk to chunk. If the length changes under them
+    (it grows by a megabyte at a time, and is cut at the end) they may lose their way: 6 of 436 reads did, all of them
+    then (17, 25). Only such a read is excused, and the next one must succeed."""
+    length = file.stat().st_size
+    try:
+        return read()
+    except AssertionError:
+        if file.stat().st_size == length:
+            raise
+        return read()
+
+
 def test_every_jfr_tool_reads_it_while_it_is_written_and_afterwards(known_answer, tmp_path):
     file = tmp_path / "out.jfr"
     reads, counts = 0, []
-    with Recorder("-d", "6s", "-o", file, known_answer.pid) as recorder:
+    with Recorder("-d", "200s", "-o", file, known_answer.pid) as recorder:
         wait_for_recording(file)
-        while recorder.process.poll() is None:
+        while reads < max(3, 2 * len(jdks())):
             reader = jdks()[reads % len(jdks())]
-            counts.append(jfr_counts(reader, file).get("jdk.ExecutionSample", 0))
-            jfr(reader, "print", file, "--events", "tarsier.*,jdk.ExecutionSample")
+            counts.append(read_live(file, lambda: jfr_counts(reader, file).get("jdk.ExecutionSample", 0)))
+            read_live(file, lambda: jfr(reader, "print", file, "--events", "tarsier.*,jdk.ExecutionSample"))
             reads += 1
             time.sleep(0.3)
+        assert recorder.process.poll() is None, "the recording ended by itself"
+        recorder.interrupt()
         recorder.finish()
-    assert reads >= 3, "the recording was over before it was read"
     assert counts == sorted(counts) and counts[-1] > 0, f"samples seen by jfr summary: {counts}"
     written = engine(report(file))["samples"]["written"]
     for reader in jdks():
@@ -40,6 +56,7 @@ def kill_while_recording(jdk, classes, tmp_path, number):
         program.ready()
         with Recorder("-d", "60s", "-o", file, program.pid) as recorder:
             wait_for_recording(file)
+            recorded_since = time.time()
             time.sleep(random.uniform(0.0, 3.5))
             program.process.send_signal(signal.SIGKILL)
             killed = time.time()
@@ -47,12 +64,13 @@ def kill_while_recording(jdk, classes, tmp_path, number):
     assert errors.strip(), "exit code 5 without a word"
     for reader in jdks():
         jfr(reader, "summary", file)
+        jfr(reader, "print", file, "--events", "tarsier.*,jdk.ExecutionSample")
     samples = samples_by_jfr(jdk, file)
-    began = min((s.time for s in samples), default=killed)
     report(file)
-    if samples or killed - began > 1.5:
-        # A second between flushes, and half of one for a loaded machine.
-        assert killed - max(s.time for s in samples) < 1.5, f"began {killed - began:.2f} s before the end"
+    # A second between flushes, and half of one for a loaded machine on which our thread or the program has to wait.
+    if killed - recorded_since > 1.5:
+        assert samples, f"nothing is left of {killed - recorded_since:.2f} s"
+        assert killed - max(s.time for s in samples) < 1.5, f"of {killed - recorded_since:.2f} s"
 
 
 @pytest.mark.parametrize("number", range(5))
@@ -65,6 +83,20 @@ def test_kill_9_loses_at_most_the_last_second(jdk, classes, tmp_path, number):
 def test_kill_9_fifty_times(jdk, classes, tmp_path):
     for number in range(50):
         kill_while_recording(jdk, classes, tmp_path, number)
+
+
+def test_what_does_not_fit_is_dropped_and_counted(known_answer, jdk, clock, tmp_path):
+    """A ring far too small for the clock: the agent's own numbers and the file must agree all the same."""
+    file = tmp_path / "out.jfr"
+    finest = "10us" if clock == "perf" else "20ms"
+    tarsier("record", "--clock", clock, "-i", finest, "--memory", "256k", "-d", "3s", "-o", file, known_answer.pid)
+    taken, written, dropped = books_by_jfr(jdk, file)
+    assert taken == written + sum(dropped.values()) > 0, (taken, written, dropped)
+    assert jfr_counts(jdk, file)["jdk.ExecutionSample"] == written
+    if clock == "perf":
+        assert dropped["ring full"] > 0, "the program is no test of this"
+    found = engine(report(file))["samples"]
+    assert (found["taken"], found["written"]) == (taken, written)
 
 
 def test_ctrl_c_saves_a_complete_file(known_answer, tmp_path):
