@@ -25,27 +25,39 @@ class Visit {
   Visit(const Visit&) = delete;
   Visit& operator=(const Visit&) = delete;
   explicit operator bool() const { return session_ != nullptr; }
-  Session* operator->() const { return session_; }
+  Session& operator*() const { return *session_; }
 
  private:
   uint32_t key_;
   Session* session_;
 };
 
-void JNICALL on_thread_start(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread) {
-  if (Visit session; session) session->on_thread_start(jvmti, jni, thread);
+// Nothing may be thrown into the JVM. What can be is want of memory: then that thread or class is not followed.
+template <class Work>
+void visit(Work&& work) noexcept {
+  try {
+    if (Visit session; session) work(*session);
+  } catch (const std::exception&) {
+  }
 }
-void JNICALL on_thread_end(jvmtiEnv* jvmti, JNIEnv* jni, jthread) {
-  if (Visit session; session) session->on_thread_end(jvmti, jni);
+
+void JNICALL on_thread_start(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread) {
+  visit([&](Session& session) { session.on_thread_start(jvmti, jni, thread); });
+}
+void JNICALL on_thread_end(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread) {
+  visit([&](Session& session) { session.on_thread_end(jvmti, jni, thread); });
 }
 void JNICALL on_class_prepare(jvmtiEnv* jvmti, JNIEnv*, jthread, jclass klass) {
-  if (Visit session; session) session->on_class_prepare(jvmti, klass);
+  visit([&](Session& session) { session.on_class_prepare(jvmti, klass); });
 }
 // AsyncGetCallTrace refuses to work unless somebody listens to class loading.
 void JNICALL on_class_load(jvmtiEnv*, JNIEnv*, jthread, jclass) {}
 // Not through the gate: it waits for the session, which waits for the gate. The slot keeps the session alive.
 void JNICALL on_vm_death(jvmtiEnv*, JNIEnv*) {
-  if (const auto session = session_in_slot()) session->on_vm_death();
+  const auto session = session_in_slot();
+  if (session == nullptr || session->on_vm_death()) return;
+  // It hangs, on a dead disk perhaps. No handler may ask a JVM that is being torn down for stacks.
+  visit([](Session& running) { running.silence(); });
 }
 
 }  // namespace
@@ -69,7 +81,14 @@ void attach_callbacks(Session& session) {
 
 void detach_callbacks() {
   g_session.store(nullptr, std::memory_order_seq_cst);
-  while (!g_gate.quiet()) ::sched_yield();
+  // Short, as a rule; but a debugger may have suspended a thread in the middle of a callback.
+  for (int i = 0; !g_gate.quiet(); ++i) {
+    if (i < 100) {
+      ::sched_yield();
+    } else {
+      ::usleep(1000);
+    }
+  }
 }
 
 }  // namespace tarsier::agent

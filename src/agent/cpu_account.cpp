@@ -1,5 +1,6 @@
 #include "agent/cpu_account.h"
 
+#include <algorithm>
 #include <array>
 #include <unordered_set>
 
@@ -41,6 +42,20 @@ std::string_view kind_of_native_thread(std::string_view name) {
 }
 
 void CpuAccount::update() {
+  // Threads that have ended since: what they used after the last look, or all of it if they lived between two looks.
+  for (const JavaThread& thread : threads_.ended()) {
+    const auto it = entries_.find(thread.tid);
+    const bool known = it != entries_.end() && it->second.java_id == thread.java_id;
+    if (thread.cpu_at_end.count == 0) continue;  // went without a word
+    Entry entry = known ? it->second : Entry();
+    if (!known && it != entries_.end() && it->second.java_id != 0) entry.at_start = it->second.last;
+    entry.kind = "app";
+    entry.java_id = thread.java_id;
+    entry.last = thread.cpu_at_end;
+    entry.id = writer_.thread(thread.info());
+    if (known) it->second.last = std::max(it->second.last, thread.cpu_at_end);
+    write(entry);
+  }
   const auto tids = linux::thread_ids();
   const std::unordered_set<pid_t> present(tids.begin(), tids.end());
   for (auto it = entries_.begin(); it != entries_.end();) {

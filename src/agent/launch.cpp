@@ -53,7 +53,8 @@ struct AtVmInit {
   std::unique_ptr<PreciseDebugInfo> debug_info;
 };
 
-Status launch(JavaVM* vm, const control::AgentString& options, std::unique_ptr<PreciseDebugInfo> debug_info);
+Result<std::shared_ptr<Session>> launch(JavaVM* vm, const control::AgentString& options,
+                                        std::unique_ptr<PreciseDebugInfo> debug_info);
 
 void JNICALL on_vm_init(jvmtiEnv* jvmti, JNIEnv* jni, jthread) {
   JavaVM* vm = nullptr;
@@ -62,18 +63,23 @@ void JNICALL on_vm_init(jvmtiEnv* jvmti, JNIEnv* jni, jthread) {
   jvmti->GetEnvironmentLocalStorage(&stored);
   const std::unique_ptr<AtVmInit> waiting(static_cast<AtVmInit*>(stored));
   jvmti->SetEnvironmentLocalStorage(nullptr);
-  if (Status status = launch(vm, waiting->options, std::move(waiting->debug_info)); !status) {
-    std::fprintf(stderr, "tarsier: %s\n", status.error().what.c_str());
+  auto session = launch(vm, waiting->options, std::move(waiting->debug_info));
+  if (!session) {
+    std::fprintf(stderr, "tarsier: %s\n", session.error().what.c_str());
+  } else if (*session != nullptr) {
+    (*session)->wait_until_started();  // main has not begun yet: nothing of it shall be missed
   }
   jvmti->DisposeEnvironment();
 }
 
-Status launch(JavaVM* vm, const control::AgentString& options, std::unique_ptr<PreciseDebugInfo> debug_info) {
+// Empty if another session runs: then whoever asked has been told.
+Result<std::shared_ptr<Session>> launch(JavaVM* vm, const control::AgentString& options,
+                                        std::unique_ptr<PreciseDebugInfo> debug_info) {
   auto session = std::make_shared<Session>(vm, options, std::move(debug_info));
   std::shared_ptr<Session> holder;
   if (!occupy_slot(session, &holder)) {
     refuse(options, describe_holder(*holder));
-    return {};
+    return std::shared_ptr<Session>();
   }
   // Our thread handles no signal of the application's: it starts with all of them blocked.
   sigset_t all, before;
@@ -93,13 +99,15 @@ Status launch(JavaVM* vm, const control::AgentString& options, std::unique_ptr<P
     return errno_error("starting a thread", err);
   }
   (void)argument.release();
-  return {};
+  return session;
 }
 
 }  // namespace
 
 Status launch(JavaVM* vm, const control::AgentString& options) {
-  return launch(vm, options, nullptr);
+  auto session = launch(vm, options, nullptr);
+  if (!session) return std::move(session).error();
+  return {};
 }
 
 Status launch_at_vm_init(JavaVM* vm, const control::AgentString& options) {

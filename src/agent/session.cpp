@@ -67,20 +67,40 @@ Session::Claim Session::claim() const {
 void Session::on_thread_start(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread) {
   threads_->on_start(jvmti, jni, thread);
 }
-void Session::on_thread_end(jvmtiEnv* jvmti, JNIEnv* jni) {
-  threads_->on_end(jvmti, jni);
+void Session::on_thread_end(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread) {
+  threads_->on_end(jvmti, jni, thread);
 }
 void Session::on_class_prepare(jvmtiEnv* jvmti, jclass klass) {
   for (auto& engine : engines_) engine->on_class_prepare(jvmti, klass);
 }
 
-void Session::on_vm_death() {
+void Session::reached(bool Session::*milestone) {
+  const std::lock_guard guard(milestone_lock_);
+  this->*milestone = true;
+  milestone_reached_.notify_all();
+}
+
+// With an end to patience: whoever waits here is a thread of the application.
+bool Session::wait_for(bool Session::*milestone) {
+  std::unique_lock guard(milestone_lock_);
+  return milestone_reached_.wait_for(guard, std::chrono::nanoseconds(kPatience.count),
+                                     [&] { return this->*milestone; });
+}
+
+void Session::wait_until_started() {
+  (void)wait_for(&Session::started_);
+}
+
+bool Session::on_vm_death() {
   vm_dies_.store(true);
   const uint64_t one = 1;
-  if (::write(wake_.get(), &one, sizeof(one)) < 0) { /* the loop looks at the flag every 20 ms anyway */
-  }
-  std::unique_lock guard(done_lock_);
-  done_changed_.wait_for(guard, std::chrono::nanoseconds(kPatience.count), [this] { return done_; });
+  // If it can't be written, the loop looks at the flag every 20 ms anyway.
+  (void)!::write(wake_.get(), &one, sizeof(one));
+  return wait_for(&Session::done_);
+}
+
+void Session::silence() {
+  for (auto& engine : engines_) engine->silence();
 }
 
 void Session::run() {
@@ -88,21 +108,24 @@ void Session::run() {
   if (vm_->AttachCurrentThreadAsDaemon(reinterpret_cast<void**>(&jni_), &args) != JNI_OK) {
     fail(Error{Errc::kFailed, "the JVM does not let our thread in"});
   } else {
-    if (Status status = prepare(); !status) {
-      fail(status.error());
-    } else if (status = start(); !status) {
-      fail(status.error());
-    } else {
-      loop();
-      finish();
+    try {
+      record();
+    } catch (const std::exception& e) {  // no memory: the application may go on all the same
+      for (auto& engine : engines_) engine->stop();
+      fail(Error{Errc::kFailed, e.what()});
     }
   }
-  {
-    const std::lock_guard guard(done_lock_);
-    done_ = true;
-    done_changed_.notify_all();
-  }
+  reached(&Session::started_);
+  reached(&Session::done_);
   if (jni_ != nullptr) vm_->DetachCurrentThread();
+}
+
+void Session::record() {
+  if (Status status = prepare(); !status) return fail(status.error());
+  if (Status status = start(); !status) return fail(status.error());
+  reached(&Session::started_);
+  loop();
+  finish();
 }
 
 // In the order in which things stand on each other; callbacks first, since they come from any thread at any time.

@@ -42,12 +42,17 @@ class Session {
 
   // JVMTI callbacks, in the thread concerned.
   void on_thread_start(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread);
-  void on_thread_end(jvmtiEnv* jvmti, JNIEnv* jni);
+  void on_thread_end(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread);
   void on_class_prepare(jvmtiEnv* jvmti, jclass klass);
+  // Waits until the session has started, or failed to: what the program does first is then recorded too.
+  void wait_until_started();
   // Asks the session to finish and waits until it has let go of the JVM.
-  void on_vm_death();
+  // False if it does not come to an end; then at least silence() it.
+  bool on_vm_death();
+  void silence();
 
  private:
+  void record();
   Status prepare();
   Status connect();
   Status open_own_file();
@@ -86,8 +91,11 @@ class Session {
   std::atomic<int64_t> ends_at_{0};
   std::atomic<bool> vm_dies_{false};
 
-  std::mutex done_lock_;
-  std::condition_variable done_changed_;
+  void reached(bool Session::*milestone);
+  [[nodiscard]] bool wait_for(bool Session::*milestone);
+  std::mutex milestone_lock_;
+  std::condition_variable milestone_reached_;
+  bool started_ = false;  // or failed
   bool done_ = false;
 };
 

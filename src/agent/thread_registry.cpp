@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
-#include "base/units.h"
+#include <utility>
+
+#include "base/clock.h"
 
 namespace tarsier::agent {
 
@@ -55,24 +57,31 @@ std::string ThreadRegistry::name_of(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread
   return name;
 }
 
-void ThreadRegistry::add_locked(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, pid_t tid, void* env) {
-  if (tid == excluded_) return;
-  const int64_t java_id = jni->GetLongField(thread, fields_.tid);
-  if (const auto it = live_.find(tid); it != live_.end()) {
-    if (it->second->java_id == java_id) return;
+// What needs the JVM is asked before the lock is taken: a thread that is suspended while it asks must not hold up the
+// others.
+JavaThread ThreadRegistry::describe(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, pid_t tid, void* env) const {
+  JavaThread entry;
+  entry.tid = tid;
+  entry.java_id = jni->GetLongField(thread, fields_.tid);
+  entry.name = name_of(jvmti, jni, thread);
+  entry.env = env;
+  entry.ref = jni->NewGlobalRef(thread);
+  return entry;
+}
+
+jobject ThreadRegistry::add_locked(JavaThread entry) {
+  jobject unused = nullptr;
+  if (const auto it = live_.find(entry.tid); it != live_.end()) {
+    if (it->second->java_id == entry.java_id) return entry.ref;
     // The old one was on its way out when we came, too late for its end event, and the kernel gave its id away.
-    end_locked(jvmti, jni, tid);
+    unused = end_locked(*it->second);
   }
-  auto entry = std::make_unique<JavaThread>();
-  entry->serial = next_serial_++;
-  entry->tid = tid;
-  entry->java_id = java_id;
-  entry->name = name_of(jvmti, jni, thread);
-  entry->env = env;
-  entry->ref = jni->NewGlobalRef(thread);
-  live_[tid] = entry.get();
-  if (listener_ != nullptr) listener_->thread_started(*entry);
-  threads_.emplace(entry->serial, std::move(entry));
+  entry.serial = next_serial_++;
+  auto stored = std::make_unique<JavaThread>(std::move(entry));
+  live_[stored->tid] = stored.get();
+  if (listener_ != nullptr) listener_->thread_started(*stored);
+  threads_.emplace(stored->serial, std::move(stored));
+  return unused;
 }
 
 Status ThreadRegistry::add_existing() {
@@ -85,11 +94,17 @@ Status ThreadRegistry::add_existing() {
   }
   for (jint i = 0; i < count; ++i) {
     jthread thread = threads.get()[i];
-    {
-      const std::lock_guard guard(lock_);  // a thread can't end while we look at it: on_end() waits here
-      const auto java_thread = static_cast<Address>(jni->GetLongField(thread, fields_.eetop));
-      const auto tid = java_thread == 0 ? std::nullopt : hotspot::native_id(jvm_.memory(), layout_, java_thread);
-      if (tid) add_locked(jvmti, jni, thread, *tid, reinterpret_cast<char*>(java_thread) + fields_.env_offset);
+    const auto java_thread = static_cast<Address>(jni->GetLongField(thread, fields_.eetop));
+    const auto tid = java_thread == 0 ? std::nullopt : hotspot::native_id(jvm_.memory(), layout_, java_thread);
+    if (tid && *tid != excluded_) {
+      JavaThread entry = describe(jvmti, jni, thread, *tid, reinterpret_cast<char*>(java_thread) + fields_.env_offset);
+      jobject unused = entry.ref;
+      {
+        const std::lock_guard guard(lock_);
+        // Under the lock its end can't come between: either its field is cleared by now, or on_end() comes later.
+        if (jni->GetLongField(thread, fields_.eetop) != 0) unused = add_locked(std::move(entry));
+      }
+      if (unused != nullptr) jni->DeleteGlobalRef(unused);
     }
     jni->DeleteLocalRef(thread);
   }
@@ -97,27 +112,40 @@ Status ThreadRegistry::add_existing() {
 }
 
 void ThreadRegistry::on_start(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread) {
-  const std::lock_guard guard(lock_);
-  add_locked(jvmti, jni, thread, ::gettid(), jni);
+  const pid_t tid = ::gettid();
+  if (tid == excluded_) return;
+  JavaThread entry = describe(jvmti, jni, thread, tid, jni);
+  jobject unused = nullptr;
+  {
+    const std::lock_guard guard(lock_);
+    unused = add_locked(std::move(entry));
+  }
+  if (unused != nullptr) jni->DeleteGlobalRef(unused);
 }
 
-void ThreadRegistry::on_end(jvmtiEnv* jvmti, JNIEnv* jni) {
-  const std::lock_guard guard(lock_);
-  end_locked(jvmti, jni, ::gettid());
+void ThreadRegistry::on_end(jvmtiEnv* jvmti, JNIEnv* jni, jthread self) {
+  std::string name = name_of(jvmti, jni, self);
+  const Nanos cpu = clock_now(CLOCK_THREAD_CPUTIME_ID);
+  jobject unused = nullptr;
+  {
+    const std::lock_guard guard(lock_);
+    const auto it = live_.find(::gettid());
+    if (it == live_.end()) return;
+    JavaThread& thread = *it->second;
+    if (!name.empty()) thread.name = std::move(name);
+    thread.cpu_at_end = cpu;
+    unused = end_locked(thread);
+  }
+  if (unused != nullptr) jni->DeleteGlobalRef(unused);
 }
 
-void ThreadRegistry::end_locked(jvmtiEnv* jvmti, JNIEnv* jni, pid_t tid) {
-  const auto it = live_.find(tid);
-  if (it == live_.end()) return;
-  JavaThread& thread = *it->second;
-  live_.erase(it);
+jobject ThreadRegistry::end_locked(JavaThread& thread) {
+  live_.erase(thread.tid);
   if (listener_ != nullptr) listener_->thread_ended(thread);
   thread.ended = true;
   thread.seen = true;  // its last name is still to be told
-  if (std::string name = name_of(jvmti, jni, thread.ref); !name.empty()) thread.name = std::move(name);
-  jni->DeleteGlobalRef(thread.ref);
-  thread.ref = nullptr;
   ended_.push_back(thread.serial);
+  return std::exchange(thread.ref, nullptr);
 }
 
 std::optional<JavaThread> ThreadRegistry::find(uint32_t serial) {
@@ -142,19 +170,33 @@ std::vector<JavaThread> ThreadRegistry::refresh_names() {
   }
   std::vector<JavaThread> changed;
   for (const uint32_t serial : seen) {
-    const std::lock_guard guard(lock_);  // anew for each, so that no starting thread waits for all of them
-    const auto it = threads_.find(serial);
-    if (it == threads_.end()) continue;
-    JavaThread& thread = *it->second;
-    thread.seen = false;
-    if (!thread.ended) {
-      std::string name = name_of(jvm_.jvmti(), jvm_.jni(), thread.ref);
-      if (name.empty() || name == thread.name) continue;
-      thread.name = std::move(name);
+    jobject thread_now = nullptr;
+    {
+      const std::lock_guard guard(lock_);
+      const auto it = threads_.find(serial);
+      if (it == threads_.end()) continue;
+      it->second->seen = false;
+      // A local reference of our own: the thread deletes the global one when it ends.
+      if (!it->second->ended) thread_now = jvm_.jni()->NewLocalRef(it->second->ref);
+      if (thread_now == nullptr) changed.push_back(*it->second);
     }
-    changed.push_back(thread);
+    if (thread_now == nullptr) continue;
+    std::string name = name_of(jvm_.jvmti(), jvm_.jni(), thread_now);
+    jvm_.jni()->DeleteLocalRef(thread_now);
+    const std::lock_guard guard(lock_);
+    const auto it = threads_.find(serial);
+    if (it == threads_.end() || name.empty() || name == it->second->name) continue;
+    it->second->name = std::move(name);
+    changed.push_back(*it->second);
   }
   return changed;
+}
+
+std::vector<JavaThread> ThreadRegistry::ended() {
+  const std::lock_guard guard(lock_);
+  std::vector<JavaThread> result;
+  for (const uint32_t serial : ended_) result.push_back(*threads_.at(serial));
+  return result;
 }
 
 void ThreadRegistry::forget_ended() {

@@ -31,6 +31,7 @@ struct JavaThread {
   void* env = nullptr;    // its JNIEnv
   jobject ref = nullptr;  // global, until it ends
   bool ended = false;
+  Nanos cpu_at_end;   // of its native thread, by its own clock
   bool seen = false;  // had an event since names were last looked at
 
   [[nodiscard]] recording::ThreadInfo info() const { return {name, tid, name, java_id, false}; }
@@ -58,7 +59,7 @@ class ThreadRegistry {
 
   // JVMTI callbacks, in the thread concerned.
   void on_start(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread);
-  void on_end(jvmtiEnv* jvmti, JNIEnv* jni);
+  void on_end(jvmtiEnv* jvmti, JNIEnv* jni, jthread self);
 
   // Session thread. By value: the thread may rename itself or end while we look.
   std::optional<JavaThread> find(uint32_t serial);
@@ -66,6 +67,8 @@ class ThreadRegistry {
   void mark_seen(uint32_t serial);
   // Reads again the names of threads that had events since the last call; answers those that changed.
   std::vector<JavaThread> refresh_names();
+  // Those that have ended since forget_ended() was last called.
+  std::vector<JavaThread> ended();
   // Drops threads whose end lies before the previous call: nothing of theirs can still be in a ring.
   void forget_ended();
 
@@ -78,8 +81,10 @@ class ThreadRegistry {
     jfieldID tid = nullptr;    // Thread.getId()
     ptrdiff_t env_offset = 0;  // from a JavaThread* to its JNIEnv
   };
-  void end_locked(jvmtiEnv* jvmti, JNIEnv* jni, pid_t tid);
-  void add_locked(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, pid_t tid, void* env);
+  JavaThread describe(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, pid_t tid, void* env) const;
+  // Both answer a global reference that is not needed any more, to be deleted when the lock is no longer held.
+  jobject add_locked(JavaThread entry);
+  jobject end_locked(JavaThread& thread);
   static std::string name_of(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread);
 
   Jvm& jvm_;

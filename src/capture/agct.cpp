@@ -69,7 +69,7 @@ void AgctCapture::activate(AgctCapture* capture) noexcept {
   // seq_cst: see Gate.
   g_active.store(capture, std::memory_order_seq_cst);
   if (capture != nullptr) return;
-  while (!g_gate.quiet()) ::sched_yield();
+  while (!g_gate.quiet()) ::sched_yield();  // handlers never wait for anything
 }
 
 #if defined(__x86_64__)
@@ -95,7 +95,11 @@ void AgctCapture::sample(pid_t tid, const siginfo_t& info, void* ucontext) noexc
     drop(AgctDrop::kUnknownThread);
     return;
   }
-  if (!clock_.owns(thread->clock, info)) return;
+  if (!clock_.owns(thread->clock, info)) {
+    // Somebody's kill(). Standard signals coalesce, so a tick of ours may have been swallowed by it: go on ticking.
+    clock_.rearm(thread->clock);
+    return;
+  }
   // Our own cost is CPU time, not the time on the wall, which includes being preempted; but that clock is a system
   // call, so one sample in kMeasureOneIn pays for it and stands for the others.
   constexpr uint32_t kMeasureOneIn = 16;

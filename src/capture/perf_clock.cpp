@@ -2,9 +2,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,6 +18,13 @@ namespace {
 
 uint64_t at_least_finest(uint64_t period) noexcept {
   return period < PerfClock::kFinest ? PerfClock::kFinest : period;
+}
+
+// One descriptor a thread is a lot: the last quarter stays the application's.
+int three_quarters_of_fds() noexcept {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > INT_MAX) return INT_MAX;
+  return static_cast<int>(limit.rlim_cur / 4 * 3);
 }
 
 int open_event(pid_t tid, bool kernel, uint64_t period) noexcept {
@@ -40,7 +49,9 @@ int open_event(pid_t tid, bool kernel, uint64_t period) noexcept {
 }  // namespace
 
 PerfClock::PerfClock(const Options& options) noexcept
-    : options_(options), page_size_(static_cast<size_t>(::sysconf(_SC_PAGESIZE))) {}
+    : options_(options),
+      page_size_(static_cast<size_t>(::sysconf(_SC_PAGESIZE))),
+      highest_fd_(three_quarters_of_fds()) {}
 
 int PerfClock::probe(bool kernel) noexcept {
   const int fd = open_event(0, kernel, 1'000'000'000);
@@ -51,10 +62,15 @@ int PerfClock::probe(bool kernel) noexcept {
 
 int PerfClock::start(pid_t tid, ThreadClock& thread) noexcept {
   thread.random = (static_cast<uint64_t>(tid) << 32) ^ static_cast<uint64_t>(::time(nullptr)) ^ 0x9E3779B97F4A7C15ULL;
-  thread.period_ns = at_least_finest(draw_phase(options_.interval_ns, thread.random));
-
-  thread.fd = open_event(tid, options_.kernel, thread.period_ns);
+  thread.fd = open_event(tid, options_.kernel, at_least_finest(draw_phase(options_.interval_ns, thread.random)));
   if (thread.fd < 0) return errno;
+  if (thread.fd > highest_fd_) {
+    stop(thread);
+    return EMFILE;
+  }
+  // The first tick comes after a random part of the interval and stands for all of it: a thread too short for a whole
+  // interval is seen with the probability, and so on average with the weight, of what it used.
+  thread.period_ns = options_.interval_ns;
 
   if (options_.kernel) {
     // Locked memory is limited for ordinary users: without a ring the thread is sampled all the same, just without

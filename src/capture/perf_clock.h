@@ -35,6 +35,7 @@ class PerfClock final : public Clock {
   static constexpr size_t kRingPages = 1;  // of data: room for a few kernel stacks, and we read after each tick
   const Options options_;
   const size_t page_size_;
+  const int highest_fd_;  // above it descriptors are left to the application
 };
 
 }  // namespace tarsier::capture

@@ -16,7 +16,7 @@ class KernelSymbols {
   // True if the kernel shows real addresses to us (kptr_restrict).
   [[nodiscard]] bool available() const;
 
-  // nullptr if learn() has not seen its function yet. "[kernel]" if it has no name.
+  // nullptr if learn() has not seen its function yet, or could not find out: the file may be out of reach by now.
   [[nodiscard]] const std::string* find(uint64_t address) const;
   void learn(std::span<const uint64_t> addresses);
 

@@ -4,8 +4,10 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <map>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,7 +47,7 @@ class FileWriter final : public Writer {
 
   void event(Event type, Nanos start, std::span<const Value> values) override {
     if (finished_ || !error_.ok()) {
-      ++lost_events_;
+      ++lost_[index(type)];
       return;
     }
     encode_event(type, start, values);
@@ -74,7 +76,10 @@ class FileWriter final : public Writer {
   }
 
   [[nodiscard]] uint64_t generation() const override { return generation_; }
-  [[nodiscard]] uint64_t lost_events() const override { return lost_events_; }
+  [[nodiscard]] uint64_t lost_events() const override {
+    return std::accumulate(lost_.begin(), lost_.end(), uint64_t{0});
+  }
+  [[nodiscard]] uint64_t lost_events(Event type) const override { return lost_[index(type)]; }
   [[nodiscard]] Bytes bytes_written() const override { return file_.size(); }
   [[nodiscard]] Bytes memory_used() const override {
     return Bytes(static_cast<int64_t>(constants_.memory() + buffer_.capacity() + metadata_.capacity()));
@@ -142,6 +147,7 @@ class FileWriter final : public Writer {
     buffer_.int64(start.count);
     for (size_t i = 0; i < fields.size(); ++i) encode_value(fields[i].kind, i < values.size() ? values[i] : Value());
     buffer_.end_event(begin);
+    ++buffered_[index(type)];
     ++buffered_events_;
   }
 
@@ -189,6 +195,7 @@ class FileWriter final : public Writer {
       if (!written.ok()) return fail(written);
       buffer_.clear();
       buffered_events_ = 0;
+      buffered_ = {};
       chunk_has_events_ = true;
     }
     if (Status s = file_.set_duration(now - chunk_tick_); !s.ok()) fail(s);
@@ -219,7 +226,9 @@ class FileWriter final : public Writer {
   // Nothing is written after the first error.
   void fail(const Status& error) {
     error_ = error;
-    lost_events_ += std::exchange(buffered_events_, 0);
+    for (size_t i = 0; i < lost_.size(); ++i) lost_[i] += buffered_[i];
+    buffered_ = {};
+    buffered_events_ = 0;
     buffer_.clear();
   }
 
@@ -230,11 +239,13 @@ class FileWriter final : public Writer {
   Nanos first_tick_, first_wall_;
   Nanos chunk_tick_;
   Encoder buffer_;
+  using Counts = std::array<uint64_t, static_cast<size_t>(Event::kCount)>;
+  static size_t index(Event type) { return static_cast<size_t>(type); }
   uint64_t buffered_events_ = 0;
+  Counts buffered_{}, lost_{};  // by type
   bool chunk_has_events_ = false;
   std::map<std::pair<Event, std::string>, Sticky> sticky_;
   uint64_t generation_ = 0;
-  uint64_t lost_events_ = 0;
   bool finished_ = false;
   Status error_;
 };

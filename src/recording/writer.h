@@ -61,6 +61,7 @@ class Writer {
 
   [[nodiscard]] virtual uint64_t generation() const = 0;
   [[nodiscard]] virtual uint64_t lost_events() const = 0;  // not in the file because of a disk error
+  [[nodiscard]] virtual uint64_t lost_events(Event type) const = 0;
   [[nodiscard]] virtual Bytes bytes_written() const = 0;
   [[nodiscard]] virtual Bytes memory_used() const = 0;
 };

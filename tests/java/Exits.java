@@ -1,11 +1,14 @@
-/** Ends in the way its first argument names: return, exit (with code 7) or throw. */
+/**
+ * Ends in the way its first argument names: return, exit (with code 7) or throw. After a second and a half of work, or
+ * with a second argument when a line comes in.
+ */
 public final class Exits {
     static volatile long sink;
 
     public static void main(String[] args) throws Exception {
         System.out.println("begin");
         long end = System.nanoTime() + 1_500_000_000L;
-        while (System.nanoTime() < end) {
+        while (args.length > 1 ? System.in.available() == 0 : System.nanoTime() < end) {
             sink += work(sink);
         }
         Runtime.getRuntime().addShutdownHook(new Thread(() -> System.out.println("hook")));

@@ -1,3 +1,5 @@
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.lang.reflect.Method;
 import java.util.HashMap;
 import java.util.Map;
@@ -7,11 +9,13 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Threads that come and go, change their names, or are virtual (21 and later, by reflection so that this compiles for 8).
  *
- * Words: count (threads ended so far), stop.
+ * Words: count (threads ended so far), rename (the renamed thread gets its third name), stop.
  */
 public final class Threads {
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final AtomicLong ended = new AtomicLong();
     private static volatile boolean stopped;
+    private static volatile Thread renamed;
     static volatile long sink;
 
     public static void main(String[] args) throws Exception {
@@ -21,6 +25,10 @@ public final class Threads {
         Thread.sleep(500);
         Map<String, Callable<String>> words = new HashMap<>();
         words.put("count", () -> "{\"ended\": " + ended + ", \"virtual\": " + virtual + "}");
+        words.put("rename", () -> {
+            renamed.setName("third-name");
+            return "done";
+        });
         words.put("stop", () -> {
             stopped = true;
             return "stopped";
@@ -49,7 +57,8 @@ public final class Threads {
     /** A thread that is named anew once it runs: the profile must know it by its last name. */
     private static void rename() {
         burn(50_000_000);
-        Thread.currentThread().setName("second-name");
+        renamed = Thread.currentThread();
+        renamed.setName("second-name");
         while (!stopped) {
             renamedWork();
         }
@@ -88,10 +97,11 @@ public final class Threads {
         burn(200_000);
     }
 
+    /** CPU time, not time on the wall: a loaded machine must not shorten lives. Virtual threads have no CPU clock. */
     private static void burn(long nanos) {
-        long end = System.nanoTime() + nanos;
+        long end = now() + nanos;
         long x = sink | 1;
-        while (System.nanoTime() < end) {
+        while (now() < end) {
             for (int i = 0; i < 200; i++) {
                 x ^= x << 13;
                 x ^= x >>> 7;
@@ -99,5 +109,10 @@ public final class Threads {
             }
         }
         sink = x;
+    }
+
+    private static long now() {
+        long cpu = THREADS.getCurrentThreadCpuTime();
+        return cpu >= 0 ? cpu : System.nanoTime();
     }
 }

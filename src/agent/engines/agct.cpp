@@ -71,6 +71,7 @@ class AgctEngine final : public Engine {
   Status start() override;
   void drain() override;
   void settle() override { decoder_->name_kernel_addresses(); }
+  void silence() override { AgctCapture::activate(nullptr); }
   void stop() override;
   EngineStats stats() override { return capture_ != nullptr ? read_stats() : last_stats_; }
   std::vector<std::string> warnings() override;
@@ -171,15 +172,17 @@ std::vector<std::string> AgctEngine::warnings() {
 }
 
 Status AgctEngine::take_memory() {
-  // An eighth of the budget for the ring; the rest belongs to names and stacks in the writer.
-  const auto eighth = static_cast<uint64_t>(std::max<int64_t>(context_.options.memory.count / 8, 1 << 18));
-  ring_ = Mapping(std::bit_floor(eighth));
+  // An eighth of the budget for the ring, but room for a few of the deepest stacks; the rest belongs to names and
+  // stacks in the writer.
+  const size_t scratch_size = AgctCapture::scratch_size(context_.options.max_depth);
+  const auto eighth = static_cast<uint64_t>(std::max<int64_t>(context_.options.memory.count / 8, 1 << 15));
+  ring_ = Mapping(std::max(std::bit_floor(eighth), std::bit_ceil(uint64_t{4} * scratch_size)));
   const int64_t pid_max = linux::read_number("/proc/sys/kernel/pid_max").value_or(1 << 22);
   table_ = Mapping(static_cast<size_t>(pid_max + 1) * sizeof(void*));
   // As many handlers as CPUs can run at once, and some may be preempted in the middle.
   const long cpus = ::sysconf(_SC_NPROCESSORS_ONLN);
   scratch_count_ = static_cast<size_t>(std::clamp<long>(2 * cpus + 2, 4, 128));
-  scratch_ = Mapping(scratch_count_ * AgctCapture::scratch_size(context_.options.max_depth));
+  scratch_ = Mapping(scratch_count_ * scratch_size);
   if (!ring_ || !table_ || !scratch_) return Error{Errc::kFailed, "no memory for the sample ring"};
   return {};
 }
@@ -221,7 +224,10 @@ EngineStats AgctEngine::read_stats() {
   // After the drops, so that a sample dropped in between is not missing from `taken`.
   stats.taken = counters.taken.load(std::memory_order_relaxed);
   const AgctDecoder::Counts& counts = decoder_->counts();
-  stats.written = counts.written;
+  // What the writer lost to a full disk was decoded, but is not in the file.
+  const uint64_t lost = context_.writer.lost_events(recording::Event::kExecutionSample);
+  stats.dropped["disk error"] = lost;
+  stats.written = counts.written - lost;
   stats.failed = counts.failed;
   const auto measured = static_cast<double>(std::max<uint64_t>(1, counters.measured.load(std::memory_order_relaxed)));
   const auto mean_ns = static_cast<double>(counters.measured_ns.load(std::memory_order_relaxed)) / measured;

@@ -14,7 +14,7 @@ using recording::Frame;
 using recording::FrameType;
 using recording::StackId;
 
-constexpr size_t kMaxWaiting = 10'000;  // samples that wait for names of kernel functions
+constexpr size_t kMaxWaiting = 1 << 20;  // bytes of samples that wait for names of kernel functions
 
 // What AsyncGetCallTrace answers instead of frames: 0, -1, -2, ... (the names are those of forte.cpp).
 constexpr const char* kFailures[] = {"no_Java_frame",         "no_class_load", "GC_active",         "unknown_not_Java",
@@ -42,7 +42,8 @@ void AgctDecoder::decode(const AgctRecord& record) {
   const auto* begin = reinterpret_cast<const uint8_t*>(&record);
   const auto* end = reinterpret_cast<const uint8_t*>(record.frames().data() + record.frame_count);
   waiting_.emplace_back(begin, end);
-  if (waiting_.size() >= kMaxWaiting) name_kernel_addresses();
+  waiting_bytes_ += static_cast<size_t>(end - begin);
+  if (waiting_bytes_ >= kMaxWaiting) name_kernel_addresses();
 }
 
 bool AgctDecoder::kernel_is_named(const AgctRecord& record) const {
@@ -62,6 +63,7 @@ void AgctDecoder::name_kernel_addresses() {
   kernel_symbols_.learn(addresses);
   for (const auto& bytes : waiting_) write(*reinterpret_cast<const AgctRecord*>(bytes.data()));
   waiting_.clear();
+  waiting_bytes_ = 0;
 }
 
 recording::ThreadId AgctDecoder::thread_of(uint32_t serial) {
@@ -77,6 +79,8 @@ void AgctDecoder::write(const AgctRecord& record) {
     generation_ = context_.writer.generation();
     stacks_.clear();
     thread_ids_.clear();
+    self_ns_.clear();  // the hottest method so far is a word on the console, not worth unbounded memory
+    total_ns_ = 0;
   }
   const hotspot::Code code = code_ ? code_->code_at(record.pc) : hotspot::Code{};
   const bool is_failure = failed(record, code);
@@ -122,7 +126,8 @@ StackId AgctDecoder::stack_of(const AgctRecord& record, const hotspot::Code& cod
 
   frames_.clear();
   for (const uint64_t address : record.kernel()) {
-    frames_.push_back({context_.methods.marker(*kernel_symbols_.find(address)), 0, 0, FrameType::kKernel});
+    const std::string* name = kernel_symbols_.find(address);
+    frames_.push_back({context_.methods.marker(name != nullptr ? *name : "[kernel]"), 0, 0, FrameType::kKernel});
   }
   if (failed(record, code)) {
     const std::string marker = record.result == 0 ? "[no Java frame]" : "[failed: " + failure_name(record.result) + "]";

@@ -59,6 +59,7 @@ class AgctDecoder {
   std::vector<recording::Frame> frames_;
   linux::KernelSymbols kernel_symbols_;
   std::vector<std::vector<uint8_t>> waiting_;
+  size_t waiting_bytes_ = 0;
   Counts counts_;
   std::unordered_map<jmethodID, uint64_t> self_ns_;
   uint64_t total_ns_ = 0;

@@ -54,6 +54,8 @@ class Engine {
   virtual void drain() = 0;
   // Session thread, about once a second, before the file is flushed: what drain() put off for being dear.
   virtual void settle() {}
+  // Any thread: no capture any more when it returns, whatever the session's thread is doing. The JVM is about to go.
+  virtual void silence() {}
   // No capture any more when it returns, and the last of it drained.
   virtual void stop() = 0;
   [[nodiscard]] virtual EngineStats stats() = 0;

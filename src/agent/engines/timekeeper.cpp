@@ -42,8 +42,15 @@ void Timekeeper::close() noexcept {
 int Timekeeper::start(pid_t tid, capture::ThreadClock& thread) noexcept {
   const auto cpu = linux::thread_cpu_time(tid);
   if (!cpu) return ESRCH;
-  const std::lock_guard guard(lock_);
-  active_.push_back({tid, &thread, *cpu, *cpu, 0});
+  thread.random = (static_cast<uint64_t>(tid) << 32) ^ static_cast<uint64_t>(cpu->count) ^ 0x9E3779B97F4A7C15ULL;
+  // As if it had used a random part of its first share already: short lives are then seen as often as they deserve.
+  const auto credit = capture::draw_phase(static_cast<uint64_t>(interval_.count / 2), thread.random);
+  try {
+    const std::lock_guard guard(lock_);
+    active_.push_back({tid, &thread, *cpu, *cpu - Nanos(static_cast<int64_t>(credit)), 0});
+  } catch (const std::bad_alloc&) {
+    return ENOMEM;
+  }
   return 0;
 }
 
@@ -69,7 +76,11 @@ void Timekeeper::keep_time() {
     next = std::max(next + Nanos(static_cast<int64_t>(period)), monotonic_now());
     const timespec until{next.count / 1'000'000'000, next.count % 1'000'000'000};
     ::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
-    tick();
+    try {
+      tick();
+    } catch (const std::bad_alloc&) {
+      // Moving a thread between the lists found no memory: it stays where it was, or comes back with its next start.
+    }
   }
 }
 
@@ -88,13 +99,13 @@ void Timekeeper::tick() {
   }
   for (size_t looks = std::min(idle_.size(), kIdleLooksPerTick); looks > 0; --looks) {
     Entry entry = idle_.front();
-    idle_.pop_front();
     entry.idle_looks = look_at(entry) ? 0 : kLooksUntilIdle;
     if (entry.idle_looks == 0) {
       active_.push_back(entry);
     } else {
       idle_.push_back(entry);
     }
+    idle_.pop_front();  // only now: push_back may find no memory
   }
 }
 

@@ -43,7 +43,8 @@ class MpscRing {
       const uint64_t skip = to_end < size ? to_end : 0;  // a record never wraps
       // Pairs with the release in consume(): the room before tail_ is zeroed when we see it free.
       const uint64_t tail = tail_.load(std::memory_order_acquire);
-      if (head + skip + size - tail > capacity_) return nullptr;
+      // Signed: `tail` may have passed a `head` that is old by now; the exchange below then fails and loads a new one.
+      if (static_cast<int64_t>(head + skip + size - tail) > static_cast<int64_t>(capacity_)) return nullptr;
       if (!head_.compare_exchange_weak(head, head + skip + size, std::memory_order_relaxed)) continue;
       if (skip != 0) publish(offset, skip, kSkipped);
       uint8_t* record = memory_ + ((head + skip) & (capacity_ - 1));
