@@ -77,7 +77,10 @@ Result<std::shared_ptr<Session>> launch(JavaVM* vm, const control::AgentString& 
                                         std::unique_ptr<PreciseDebugInfo> debug_info) {
   auto session = std::make_shared<Session>(vm, options, std::move(debug_info));
   std::shared_ptr<Session> holder;
-  if (!occupy_slot(session, &holder)) {
+  while (!occupy_slot(session, &holder)) {
+    // It may be about to start, and can't say yet for whom and how long; or about to fail, and then it is our turn.
+    holder->wait_until_started();
+    if (session_in_slot() != holder) continue;
     refuse(options, describe_holder(*holder));
     return std::shared_ptr<Session>();
   }
