@@ -78,9 +78,8 @@ function(tarsier_library name)
     add_dependencies(unit_tests ${name}_test)
     target_link_libraries(${name}_test PRIVATE tarsier_${name} GTest::gtest_main GTest::gmock)
     target_compile_options(${name}_test PRIVATE -Wno-shadow -Wno-conversion)
-    target_compile_definitions(${name}_test PRIVATE
-      TARSIER_FIXTURES="${PROJECT_SOURCE_DIR}/tests/fixtures" TARSIER_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-    gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 LABELS unit)
+    gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 LABELS unit
+      ENVIRONMENT TARSIER_SOURCE_DIR=${PROJECT_SOURCE_DIR})
   endif()
   if(TARSIER_FUZZ)
     foreach(fuzzer ${fuzzers})

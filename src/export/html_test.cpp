@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/test_source.h"
 #include "export/flame_data.h"
 #include "export/flame_head.h"
 #include "export/flame_model_for_test.h"
@@ -50,7 +51,7 @@ std::string block(const std::string& page, const std::string& id) {
 TEST(FlameData, is_the_bytes_that_the_page_is_tested_with) {
   const Result<FlameTree> tree = build_flame_tree(known_model());
   ASSERT_TRUE(tree.ok());
-  std::ifstream fixture(TARSIER_SOURCE_DIR "/ui/test/fixtures/known.flame", std::ios::binary);
+  std::ifstream fixture(test_source("ui/test/fixtures/known.flame"), std::ios::binary);
   const std::string expected{std::istreambuf_iterator<char>(fixture), {}};
   EXPECT_EQ(encode_flame_tree(*tree), expected);
 }

@@ -3,13 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/test_source.h"
 #include "recording/empty_chunk.h"
 #include "recording/test_recording.h"
 
 namespace tarsier::recording {
 namespace {
 
-const std::string kFolder = std::string(TARSIER_FIXTURES) + "/recording/";
+const std::string kFolder = test_source("tests/fixtures/recording/");
 
 void write_golden(const std::string& path) {
   unlink(path.c_str());

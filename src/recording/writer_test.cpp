@@ -5,6 +5,7 @@
 
 #include <numeric>
 
+#include "base/test_source.h"
 #include "recording/test_recording.h"
 
 namespace tarsier::recording {
@@ -334,7 +335,7 @@ TEST(Writer, WorksOnADescriptorOpenedForAppending) {
 }
 
 TEST(Docs, EveryEventAndFieldIsListed) {
-  std::ifstream in(std::string(TARSIER_SOURCE_DIR) + "/docs/recording.md");
+  std::ifstream in(test_source("docs/recording.md"));
   const std::string text(std::istreambuf_iterator<char>(in), {});
   ASSERT_FALSE(text.empty());
   for (const EventType& type : event_types()) {
