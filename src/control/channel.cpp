@@ -98,8 +98,11 @@ Result<std::optional<Received>> Channel::receive(Nanos timeout) {
       if (pending_.size() >= 4 + length) {
         Result<Message> message = decode(std::string_view(pending_).substr(4, length));
         pending_.erase(0, 4 + length);
+        consumed_ += 4 + length;
         if (!message) return std::move(message).error();
-        return std::optional<Received>(Received{std::move(*message), std::move(pending_descriptor_)});
+        Received received{std::move(*message), unique_fd()};
+        if (descriptor_within_ <= consumed_) received.descriptor = std::move(pending_descriptor_);
+        return std::optional<Received>(std::move(received));
       }
     }
     char buffer[4096];
@@ -119,6 +122,8 @@ Result<std::optional<Received>> Channel::receive(Nanos timeout) {
       if (!*ready) return std::optional<Received>();
       continue;
     }
+    // A read may begin with the end of one message and go on with the next; but it ends with the piece that carries a
+    // descriptor, so the last byte read belongs to the descriptor's message.
     for (cmsghdr* c = CMSG_FIRSTHDR(&header); c != nullptr; c = CMSG_NXTHDR(&header, c)) {
       if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
       const size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
@@ -126,6 +131,7 @@ Result<std::optional<Received>> Channel::receive(Nanos timeout) {
         int fd = -1;
         std::memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
         pending_descriptor_.reset(fd);  // one per message: an earlier, unasked one is closed
+        descriptor_within_ = consumed_ + pending_.size() + static_cast<uint64_t>(n);
       }
     }
     pending_.append(buffer, static_cast<size_t>(n));

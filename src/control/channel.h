@@ -1,6 +1,7 @@
 // A connected Unix socket that carries messages and, with a Start, one descriptor.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -29,7 +30,9 @@ class Channel {
  private:
   unique_fd socket_;
   std::string pending_;
+  uint64_t consumed_ = 0;  // bytes of the stream before pending_
   unique_fd pending_descriptor_;
+  uint64_t descriptor_within_ = 0;  // a position in the stream inside the message that the descriptor came with
 };
 
 struct PeerCredentials {
