@@ -78,8 +78,15 @@ function(tarsier_library name)
     add_dependencies(unit_tests ${name}_test)
     target_link_libraries(${name}_test PRIVATE tarsier_${name} GTest::gtest_main GTest::gmock)
     target_compile_options(${name}_test PRIVATE -Wno-shadow -Wno-conversion)
-    gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 LABELS unit
-      ENVIRONMENT TARSIER_SOURCE_DIR=${PROJECT_SOURCE_DIR})
+    if(TARSIER_SANITIZE)
+      # One process for all tests of a folder: with AddressSanitizer each process takes seconds to look for leaks.
+      add_test(NAME ${name}_test COMMAND ${name}_test)
+      set_tests_properties(${name}_test PROPERTIES TIMEOUT 600 LABELS unit
+        ENVIRONMENT TARSIER_SOURCE_DIR=${PROJECT_SOURCE_DIR})
+    else()
+      gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 LABELS unit
+        ENVIRONMENT TARSIER_SOURCE_DIR=${PROJECT_SOURCE_DIR})
+    endif()
   endif()
   if(TARSIER_FUZZ)
     foreach(fuzzer ${fuzzers})
