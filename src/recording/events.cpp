@@ -15,6 +15,18 @@ constexpr Field kExecutionSample[] = {
     {"failure", Kind::kString, "Failure", "Why the stack could not be walked; null if it was"},
 };
 
+constexpr Field kWallSample[] = {
+    {"sampledThread", Kind::kThread, "Thread"},
+    {"stackTrace", Kind::kStack, "Stack Trace"},
+    {"state", Kind::kThreadState, "Thread State", "Sleeping if it waited for anything but a CPU"},
+    {"weight", Kind::kNanos, "Weight", "The time that this sample stands for"},
+    {"imprecise", Kind::kBool, "Imprecise",
+     "The innermost frame was compiled before DebugNonSafepoints was on: its line and inlining may be wrong"},
+    {"failure", Kind::kString, "Failure", "Why the stack could not be walked; null if it was"},
+    {"repeated", Kind::kBool, "Repeated",
+     "The thread had not run since its last sample: it was left in peace, and the stack is the same"},
+};
+
 constexpr Field kJvmInformation[] = {
     {"jvmName", Kind::kString, "JVM Name"},
     {"jvmVersion", Kind::kString, "JVM Version"},
@@ -76,6 +88,8 @@ constexpr Field kOverhead[] = {
 constexpr std::array<EventType, static_cast<size_t>(Event::kCount)> kTypes = {{
     {Event::kExecutionSample, "jdk.ExecutionSample", "Method Profiling Sample", "Java Virtual Machine/Profiling",
      "A thread that was running, interrupted without waiting for a safepoint", kExecutionSample},
+    {Event::kWallSample, "tarsier.WallSample", "Wall Clock Sample", "Tarsier",
+     "A thread, whether it was running or waiting", kWallSample},
     {Event::kJvmInformation, "jdk.JVMInformation", "JVM Information", "Java Virtual Machine",
      "Description of the JVM and of the Java application", kJvmInformation},
     {Event::kSession, "tarsier.Session", "Session", "Tarsier", "One run of the agent", kSession},

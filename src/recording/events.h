@@ -34,6 +34,7 @@ struct Field {
 // The order is the order of the table; the value is no id in the file.
 enum class Event : uint8_t {
   kExecutionSample,
+  kWallSample,
   kJvmInformation,
   kSession,
   kEngineUsed,
