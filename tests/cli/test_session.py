@@ -1,5 +1,4 @@
 """What the command makes of agents that behave, and of those that don't."""
-import os
 import pathlib
 import signal
 import subprocess
@@ -106,9 +105,10 @@ def test_the_third_sigint_gives_up_on_the_agent(tmp_path):
     assert "incomplete" in errors
 
 
-def test_nothing_of_ours_remains_in_tmp(with_fake_agent):
-    before = {name for name in os.listdir("/tmp") if name.startswith("tarsier-")}
-    with_fake_agent("is_busy", expect=4)
-    with_fake_agent("hangs_up_while_recording", expect=5)
-    after = {name for name in os.listdir("/tmp") if name.startswith("tarsier-")}
-    assert after <= before
+def test_nothing_of_ours_remains_in_tmp(with_fake_agent, tmp_path, monkeypatch):
+    note = tmp_path / "socket"
+    monkeypatch.setenv("FAKE_AGENT_NOTE", str(note))
+    for scenario, code in (("is_busy", 4), ("hangs_up_while_recording", 5)):
+        with_fake_agent(scenario, expect=code)
+        folder = pathlib.Path(note.read_text()).parent
+        assert folder.name.startswith("tarsier-") and not folder.exists()

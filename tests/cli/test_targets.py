@@ -5,6 +5,7 @@ import pathlib
 import signal
 import subprocess
 import time
+import uuid
 
 import jsonschema
 import pytest
@@ -141,12 +142,19 @@ def test_no_such_jvm_exits_3(tmp_path, target):
 
 def test_a_name_means_a_part_of_the_main_class(classes, tmp_path):
     jdk = jdks()[0]
-    with Program(jdk, classes, "KnownAnswer") as one:
+    # A name that no other JVM of this machine has.
+    name = "Named" + uuid.uuid4().hex
+    source = tmp_path / f"{name}.java"
+    source.write_text(f"class {name} {{ public static void main(String[] a) throws Throwable "
+                      "{ KnownAnswer.main(a); } }")
+    subprocess.run([jdk.tool("javac"), "-cp", classes, "-d", tmp_path, source], check=True, timeout=60)
+    path = f"{tmp_path}:{classes}"
+    with Program(jdk, path, name) as one:
         one.ready()
-        tarsier("record", "-d", "500ms", "-o", tmp_path / "x.jfr", "nownans")
-        with Program(jdk, classes, "KnownAnswer") as other:
+        tarsier("record", "-d", "500ms", "-o", tmp_path / "x.jfr", name[2:-2].upper())
+        with Program(jdk, path, name) as other:
             other.ready()
-            done = tarsier("record", "-d", "500ms", "-o", tmp_path / "y.jfr", "KnownAnswer", expect=2)
+            done = tarsier("record", "-d", "500ms", "-o", tmp_path / "y.jfr", name, expect=2)
             assert str(one.pid) in done.stderr and str(other.pid) in done.stderr
     assert not (tmp_path / "y.jfr").exists()
 
