@@ -2,18 +2,24 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <ostream>
+#include <span>
 #include <string_view>
 
 #include "analysis/model.h"
+#include "archive/pack.h"
+#include "archive/write_all.h"
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/fd_stream.h"
 #include "cli/output_file.h"
 #include "cli/recording_file.h"
+#include "cli/unpacked_recording.h"
 #include "export/collapsed.h"
 #include "export/html.h"
+#include "recording/reader.h"
 
 namespace tarsier::cli {
 namespace {
@@ -21,6 +27,8 @@ namespace {
 struct Format {
   std::string_view name;
   Status (*write)(const analysis::Model& model, std::ostream& out);
+  // Of formats that are made of the file as it is, not of what it means.
+  Status (*convert)(std::span<const uint8_t> recording, int fd) = nullptr;
 };
 constexpr Format kFormats[] = {
     {"collapsed", exporting::export_collapsed},
@@ -28,10 +36,16 @@ constexpr Format kFormats[] = {
      [](const analysis::Model& model, std::ostream& out) {
        return exporting::export_html(model, model.file.substr(model.file.rfind('/') + 1), out);
      }},
+    {"jfr", nullptr, archive::write_all},
+    {"jfr.zst", nullptr, archive::pack},
 };
 
 constexpr Option kOptions[] = {
-    {.name = "to", .kind = Kind::kWord, .value = "FORMAT", .help = "what to make of it", .allowed = "collapsed,html"},
+    {.name = "to",
+     .kind = Kind::kWord,
+     .value = "FORMAT",
+     .help = "what to make of it",
+     .allowed = "collapsed,html,jfr,jfr.zst"},
     {.name = "output", .letter = 'o', .kind = Kind::kText, .value = "OUT", .help = "the file", .otherwise = "stdout"},
 };
 constexpr CommandSpec kSpec = {
@@ -43,6 +57,8 @@ constexpr CommandSpec kSpec = {
     .notes =
         "collapsed: one line per stack with its count, as flame graph tools read it.\n"
         "html: an interactive flame graph in one file that needs nothing else.\n"
+        "jfr.zst: the recording itself, packed by zstd to a half or less; every command reads it as it is.\n"
+        "jfr: the recording itself, unpacked, as other tools want it.\n"
         "OUT appears (and replaces an older one) only when it is complete; a symbolic link is refused.",
 };
 
@@ -59,22 +75,43 @@ Status write_to(int fd, const Format& format, const analysis::Model& model) {
   return finished ? std::move(written) : std::move(finished);
 }
 
-int run_export(const Arguments& arguments) {
-  if (!arguments.has("to")) return fail(Error{Errc::kUsage, "into which format? --to collapsed or --to html"});
-  const auto model = load_recording("export", arguments.operands);
-  if (!model) return fail(model.error());
-  const Format& format = format_named(arguments.text("to"));
+// Through `write`, to the file that was asked for or to stdout.
+Status write_output(const Arguments& arguments, const std::function<Status(int fd)>& write) {
   if (!arguments.has("output")) {
-    if (auto written = write_to(STDOUT_FILENO, format, *model); !written) {
-      return fail(std::move(written).error().in("stdout"));
-    }
-    return tell_problems(*model);
+    auto written = write(STDOUT_FILENO);
+    return written ? std::move(written) : std::move(written).error().in("stdout");
   }
   auto output = OutputFile::create(arguments.text("output"));
-  if (!output) return fail(output.error());
-  auto written = write_to(output->fd(), format, *model);
-  if (!written) return fail(std::move(written).error().in(output->path()));
-  if (auto published = output->publish(); !published) return fail(published.error());
+  if (!output) return std::move(output).error();
+  auto written = write(output->fd());
+  return written ? output->publish() : std::move(written).error().in(output->path());
+}
+
+int export_file(const Arguments& arguments, const Format& format) {
+  const auto path = recording_operand("export", arguments.operands);
+  if (!path) return fail(path.error());
+  if (!arguments.has("output") && ::isatty(STDOUT_FILENO) != 0) {
+    return fail(Error{Errc::kUsage, std::string(format.name) + " is nothing for a terminal: name a file by -o OUT"});
+  }
+  const auto file = UnpackedRecording::open(*path);
+  if (!file) return fail(file.error());
+  if (auto checked = recording::Recording::over(file->bytes()); !checked) {
+    return fail(std::move(checked).error().in(*path));
+  }
+  const auto written = write_output(arguments, [&](int fd) { return format.convert(file->bytes(), fd); });
+  if (!written) return fail(written.error());
+  return tell_problems(file->problems(), !file->problems().empty());
+}
+
+int run_export(const Arguments& arguments) {
+  if (!arguments.has("to"))
+    return fail(Error{Errc::kUsage, "into which format? --to " + listed(kOptions[0].allowed, " or --to ")});
+  const Format& format = format_named(arguments.text("to"));
+  if (format.convert != nullptr) return export_file(arguments, format);
+  const auto model = load_recording("export", arguments.operands);
+  if (!model) return fail(model.error());
+  const auto written = write_output(arguments, [&](int fd) { return write_to(fd, format, *model); });
+  if (!written) return fail(written.error());
   return tell_problems(*model);
 }
 

@@ -24,12 +24,6 @@ std::vector<std::string_view> split(std::string_view list) {
   }
 }
 
-std::string joined(std::string_view list) {
-  std::string text;
-  for (const std::string_view word : split(list)) text.append(text.empty() ? "" : ", ").append(word);
-  return text;
-}
-
 const Option* find_option(const CommandSpec& spec, auto matches) {
   if (matches(kHelp)) return &kHelp;
   const auto found = std::find_if(spec.options.begin(), spec.options.end(), matches);
@@ -48,7 +42,7 @@ Status check_word(const Option& option, std::string_view word) {
   const auto allowed = split(option.allowed);
   if (std::find(allowed.begin(), allowed.end(), word) != allowed.end()) return {};
   const std::string_view meant = nearest(word, allowed);
-  return usage("'" + std::string(word) + "' is not known; allowed: " + joined(option.allowed) +
+  return usage("'" + std::string(word) + "' is not known; allowed: " + listed(option.allowed, ", ") +
                (meant.empty() ? std::string() : "; did you mean " + std::string(meant) + "?"));
 }
 
@@ -116,6 +110,12 @@ Status check_value(const Option& option, std::string_view value) {
 }
 
 }  // namespace
+
+std::string listed(std::string_view list, std::string_view separator) {
+  std::string text;
+  for (const std::string_view word : split(list)) text.append(text.empty() ? "" : separator).append(word);
+  return text;
+}
 
 Result<Arguments> parse_arguments(const CommandSpec& spec, std::span<const std::string> words) {
   Arguments arguments;
@@ -214,7 +214,7 @@ std::string help_text(const CommandSpec& spec) {
     text += left;
     text.append(left.size() + 2 <= kColumn ? kColumn - left.size() : 2, ' ');
     text += option.help;
-    if (!option.allowed.empty()) text.append(": ").append(joined(option.allowed));
+    if (!option.allowed.empty()) text.append(": ").append(listed(option.allowed, ", "));
     const std::string_view without = option.fallback.empty() ? option.otherwise : option.fallback;
     if (!without.empty()) text.append(" (default: ").append(without).append(")");
     text += '\n';

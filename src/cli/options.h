@@ -69,6 +69,9 @@ class Arguments {
 // Errors are kUsage: they name the option, what is wrong and what is allowed. Of an option given twice the last counts.
 Result<Arguments> parse_arguments(const CommandSpec& spec, std::span<const std::string> words);
 
+// The words of an Option::allowed, as a sentence wants them.
+std::string listed(std::string_view list, std::string_view separator);
+
 std::string help_text(const CommandSpec& spec);
 
 // The one of `known` that `word` most likely was meant to be, or nothing.

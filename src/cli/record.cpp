@@ -19,7 +19,7 @@
 #include "cli/console.h"
 #include "cli/control_socket.h"
 #include "cli/install.h"
-#include "cli/output_file.h"
+#include "cli/recording_output.h"
 #include "cli/session.h"
 #include "cli/signals.h"
 #include "cli/target.h"
@@ -92,6 +92,7 @@ constexpr CommandSpec kSpec = {
         "the program then goes on, and its exit code, if it is not 0, becomes ours.\n"
         "Times: 10us, 1ms, 30s, 2m. Sizes: 512k, 64m, 1g.\n"
         "Ctrl-C (also SIGTERM, SIGHUP) ends the recording and saves; a second one leaves at once.\n"
+        "A FILE that ends in .jfr.zst is packed at the end; until then the recording lies beside it as .jfr.\n"
         "An existing FILE is replaced, but only once the recording has started; a symbolic link is refused.\n"
         "The verdict and, as the last line, the path of the file go to stdout.",
 };
@@ -131,9 +132,9 @@ std::string seconds_text(Nanos time) {
 }
 
 // What the user is told at the end, and the exit code that belongs to it.
-int conclude(const Outcome& outcome, const OutputFile& output, bool as_json) {
+int conclude(const Outcome& outcome, RecordingOutput& output, bool as_json) {
   struct stat info {};
-  if (::fstat(output.fd(), &info) == 0 && info.st_size == 0) {
+  if (::fstat(output.file().fd(), &info) == 0 && info.st_size == 0) {
     ::unlink(output.path().c_str());
     return fail(Error{Errc::kFailed, outcome.problem + "; nothing had been written yet"});
   }
@@ -157,6 +158,10 @@ int conclude(const Outcome& outcome, const OutputFile& output, bool as_json) {
   } else {
     say("the recording can't be read back: " + model.error().what);
     code = code == 0 ? exit_code(model.error().code) : code;
+  }
+  if (const auto finished = output.finish(); !finished) {
+    say("the recording could not be packed and stays as it is: " + finished.error().what);
+    code = exit_code(Errc::kIncomplete);
   }
 
   if (as_json) {
@@ -202,8 +207,8 @@ int attach_and_record(const Arguments& arguments, Signals& signals) {
   if (jvm->obstacle) return fail(*jvm->obstacle);
   const auto library = find_agent_library();
   if (!library) return fail(library.error());
-  auto output =
-      OutputFile::create(arguments.has("output") ? arguments.text("output") : default_file_name(jvm->main, jvm->pid));
+  auto output = RecordingOutput::create(arguments.has("output") ? arguments.text("output")
+                                                                : default_file_name(jvm->main, jvm->pid));
   if (!output) return fail(output.error());
 
   auto call = attach_to(*jvm, *library, signals);
@@ -212,7 +217,7 @@ int attach_and_record(const Arguments& arguments, Signals& signals) {
                                    (jvm->main.empty() ? "?" : exporting::visible(jvm->main)) + ") into " +
                                    output->path() + "; Ctrl-C ends it and saves";
   const auto outcome =
-      Session(call->channel, signals, *output, nullptr, session_options(arguments), announcement).run();
+      Session(call->channel, signals, output->file(), nullptr, session_options(arguments), announcement).run();
   if (!outcome) return fail(outcome.error());
   return conclude(*outcome, *output, arguments.has("json"));
 }
@@ -232,14 +237,15 @@ int wait_for_program(Child& child, Signals& signals, int our_code) {
 }
 
 // The connection ends with this: an agent that we gave up on then stops and saves on its own.
-int record_child(const Arguments& arguments, std::optional<ControlSocket> socket, OutputFile& output, Child& child,
+int record_child(const Arguments& arguments, std::optional<ControlSocket> socket, RecordingOutput& output, Child& child,
                  Signals& signals) {
   auto channel = socket->wait_for_child(child, signals);
   if (!channel) return fail(channel.error());
   socket.reset();  // further JVMs of the program find nobody, and are not recorded
   const std::string announcement =
       "recording " + arguments.program[0] + " into " + output.path() + "; its end ends the recording and saves";
-  const auto outcome = Session(*channel, signals, output, &child, session_options(arguments), announcement).run();
+  const auto outcome =
+      Session(*channel, signals, output.file(), &child, session_options(arguments), announcement).run();
   return outcome ? conclude(*outcome, output, arguments.has("json")) : fail(outcome.error());
 }
 
@@ -248,7 +254,7 @@ int run_and_record(const Arguments& arguments, Signals& signals) {
   if (!library) return fail(library.error());
   const std::string main = attach::main_of_command_line(arguments.program);
   auto output =
-      OutputFile::create(arguments.has("output") ? arguments.text("output") : default_file_name(main, ::getpid()));
+      RecordingOutput::create(arguments.has("output") ? arguments.text("output") : default_file_name(main, ::getpid()));
   if (!output) return fail(output.error());
 
   attach::Jvm ours;  // its JVM will be ours in all that matters for the socket

@@ -1,21 +1,42 @@
 #include "cli/recording_file.h"
 
 #include "cli/console.h"
+#include "cli/unpacked_recording.h"
 
 namespace tarsier::cli {
 
-Result<analysis::Model> load_recording(const std::string& command, std::span<const std::string> operands) {
+Result<std::string> recording_operand(const std::string& command, std::span<const std::string> operands) {
   if (operands.empty()) return Error{Errc::kUsage, "which recording? tarsier " + command + " FILE"};
-  auto model = analysis::load(operands[0]);
-  if (!model && (model.error().code == Errc::kNotFound || model.error().code == Errc::kNotPermitted)) {
-    model.error().code = Errc::kFailed;  // of files, not of JVMs
+  return operands[0];
+}
+
+Result<analysis::Model> load_recording(const std::string& command, std::span<const std::string> operands) {
+  const auto path = recording_operand(command, operands);
+  if (!path) return path.error();
+  const auto file = UnpackedRecording::open(*path);
+  if (!file) return file.error();
+  auto model = analysis::load(file->path());
+  if (!model) {
+    Error& error = model.error();
+    const std::string unpacked = file->path();
+    if (const size_t at = error.what.find(unpacked); at != std::string::npos) {
+      error.what.replace(at, unpacked.size(), *path);
+    }
+    return model;
   }
+  model->file = *path;
+  model->problems.insert(model->problems.begin(), file->problems().begin(), file->problems().end());
+  model->damaged = model->damaged || !file->problems().empty();
   return model;
 }
 
+int tell_problems(std::span<const std::string> problems, bool damaged) {
+  for (const std::string& problem : problems) say("warning: " + problem);
+  return damaged ? exit_code(Errc::kIncomplete) : 0;
+}
+
 int tell_problems(const analysis::Model& model) {
-  for (const std::string& problem : model.problems) say("warning: " + problem);
-  return model.damaged ? exit_code(Errc::kIncomplete) : 0;
+  return tell_problems(model.problems, model.damaged);
 }
 
 }  // namespace tarsier::cli
