@@ -211,6 +211,7 @@ STAGES = [
 def main():
     parser = argparse.ArgumentParser(prog="script/test", description="Installs, builds, and runs every test.")
     parser.add_argument("--long", action="store_true", help="also the tests that take minutes each")
+    parser.add_argument("--all-jvms", action="store_true", help="on every JDK that script/jvms finds, not only three of them")
     parser.add_argument("--only", metavar="STAGE,..", help="only these stages (and the build, if one needs it)")
     parser.add_argument("--list", action="store_true", help="print the names of the stages")
     options = parser.parse_args()
@@ -221,6 +222,8 @@ def main():
     wanted = set(options.only.split(",")) if options.only else set(names)
     if wanted - set(names):
         parser.error(f"no stage {', '.join(sorted(wanted - set(names)))}; there are: {', '.join(names)}")
+    if options.all_jvms:
+        os.environ["TARSIER_TEST_JVMS"] = "all"
     if any(needs for name, _, needs in STAGES if name in wanted):
         wanted.add("build")
 
@@ -243,6 +246,8 @@ def main():
         print(f"skipped: {reason}")
     if not options.long:
         print("not asked for: the tests that take minutes each (--long)")
+    if (left_out := run([PYTHON, "tests/jdks.py"], 300)[1].split("\n")[:-1]) and not options.all_jvms:
+        print(f"not asked for: {', '.join(left_out)} (--all-jvms)")
     print(total)
     return 1 if total.failed else 0
 

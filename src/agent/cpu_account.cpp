@@ -1,7 +1,6 @@
 #include "agent/cpu_account.h"
 
 #include <algorithm>
-#include <array>
 #include <unordered_set>
 
 #include "base/clock.h"
@@ -16,21 +15,44 @@ struct Kind {
   std::string_view prefix;
   std::string_view kind;
 };
-// Names of HotSpot's own threads, 8 to 25. Prefixes, since the kernel keeps only 15 characters.
-constexpr std::array<Kind, 24> kKinds = {{
-    {"GC Thread", "gc"},       {"G1 ", "gc"},
-    {"Gang worker", "gc"},     {"ParGC", "gc"},
-    {"Parallel GC", "gc"},     {"Concurrent Mark", "gc"},
-    {"Shenandoah", "gc"},      {"ZWorker", "gc"},
-    {"ZDriver", "gc"},         {"ZDirector", "gc"},
-    {"ZStat", "gc"},           {"ZUncommitter", "gc"},
-    {"ZUnmapper", "gc"},       {"XWorker", "gc"},
-    {"XDriver", "gc"},         {"StrDedup", "gc"},
-    {"C1 Compiler", "jit"},    {"C2 Compiler", "jit"},
-    {"Sweeper thread", "jit"}, {"VM Thread", "vm"},
-    {"VM Periodic", "vm"},     {"Service Thread", "vm"},
-    {"Monitor Deflat", "vm"},  {"tarsier", kOwnKind},
-}};
+// Names of HotSpot's own threads, 8 to 25. Prefixes, since the kernel keeps only 15 characters. (Builds of 8 that are
+// some years old name no native thread: what they use is shown as "other".)
+constexpr Kind kKinds[] = {
+    {"GC Thread", "gc"},
+    {"GC task thread", "gc"},
+    {"G1 ", "gc"},
+    {"Gang worker", "gc"},
+    {"ParGC", "gc"},
+    {"Parallel GC", "gc"},
+    {"Concurrent Mark", "gc"},
+    {"CMS ", "gc"},
+    {"Surrogate Locke", "gc"},
+    {"Shenandoah", "gc"},
+    {"ZWorker", "gc"},
+    {"ZDriver", "gc"},
+    {"ZDirector", "gc"},
+    {"ZStat", "gc"},
+    {"ZUncommitter", "gc"},
+    {"ZUnmapper", "gc"},
+    {"XWorker", "gc"},
+    {"XDriver", "gc"},
+    {"XDirector", "gc"},
+    {"XStat", "gc"},
+    {"XUncommitter", "gc"},
+    {"XUnmapper", "gc"},
+    {"RuntimeWorker", "gc"},
+    {"StrDedup", "gc"},
+    {"StringDedup", "gc"},
+    {"String Dedup", "gc"},
+    {"C1 Compiler", "jit"},
+    {"C2 Compiler", "jit"},
+    {"Sweeper thread", "jit"},
+    {"VM Thread", "vm"},
+    {"VM Periodic", "vm"},
+    {"Service Thread", "vm"},
+    {"Monitor Deflat", "vm"},
+    {"tarsier", kOwnKind},
+};
 
 }  // namespace
 

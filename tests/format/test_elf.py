@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from tools import JDKS, needs_jdk, program, run
+from tools import JDKS, program, run
 
 SYMBOLS = ["gHotSpotVMStructs", "JNI_CreateJavaVM", "AsyncGetCallTrace"]
 
@@ -18,10 +18,9 @@ def by_readelf(library):
     return re.search(r"Build ID: (\w+)", notes)[1], [(p, n, int(a, 16), x.strip()) for p, n, a, x in probes], symbols
 
 
-@needs_jdk
-@pytest.mark.parametrize("jdk", JDKS, ids=lambda home: home.name)
+@pytest.mark.parametrize("jdk", JDKS, ids=repr)
 def test_the_probes_symbols_and_build_id_of_libjvm_are_those_of_readelf(jdk):
-    library = jdk / "lib/server/libjvm.so"
+    library = jdk.libjvm
     lines = run(program("elf_dump"), library, *SYMBOLS).splitlines()
     build_id, probes, symbols = by_readelf(library)
     assert f"build-id {build_id}" in lines

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from tools import JDKS, needs_jdk, program, run
+from tools import JDKS, program, run
 
 
 def count_in_summary(text, event):
@@ -23,10 +23,9 @@ def steps(tmp_path_factory):
     shutil.rmtree(folder)
 
 
-@needs_jdk
-@pytest.mark.parametrize("jdk", JDKS, ids=lambda home: home.name)
+@pytest.mark.parametrize("jdk", JDKS, ids=repr)
 def test_the_file_is_valid_for_the_jdk_after_every_single_write(jdk, steps):
-    jfr = jdk / "bin" / "jfr"
+    jfr = jdk.tool("jfr")
 
     def check(copy, step, samples):
         where = f"{copy.name} after '{step}'"
@@ -50,15 +49,14 @@ def test_the_file_is_valid_for_the_jdk_after_every_single_write(jdk, steps):
         list(pool.map(lambda copy: check(*copy), sorted(copies)))
 
 
-@needs_jdk
-@pytest.mark.parametrize("jdk", JDKS, ids=lambda home: home.name)
+@pytest.mark.parametrize("jdk", JDKS, ids=repr)
 def test_the_jdk_shows_what_our_types_mean(jdk, steps):
     finished = steps[-1][0]
-    metadata = run(jdk / "bin" / "jfr", "metadata", finished)
+    metadata = run(jdk.tool("jfr"), "metadata", finished)
     assert '@Label("Engine Used")' in metadata
     assert '@Category({"Java Virtual Machine", "Profiling"})' in metadata
     assert re.search(r'@Timespan\("NANOSECONDS"\)\s+long weight;', metadata)
-    printed = run(jdk / "bin" / "jfr", "print", "--events", "tarsier.Session", finished)
+    printed = run(jdk.tool("jfr"), "print", "--events", "tarsier.Session", finished)
     assert "uptime = 1.00 s" in printed
 
 
@@ -85,15 +83,14 @@ def top_frame(line):
     return next(frame for frame in frames if "$$Lambda" not in frame)
 
 
-@needs_jdk
-@pytest.mark.parametrize("jdk", JDKS, ids=lambda home: home.name)
+@pytest.mark.parametrize("jdk", JDKS, ids=repr)
 def test_our_reader_agrees_with_the_jdk_about_its_own_recording(jdk, tmp_path):
     (tmp_path / "Spin.java").write_text(PROGRAM)
     recording = tmp_path / "jfr.jfr"
-    run(jdk / "bin" / "javac", "-d", tmp_path, tmp_path / "Spin.java")
-    run(jdk / "bin" / "java", f"-XX:StartFlightRecording=filename={recording},settings=profile", "-cp", tmp_path, "Spin")
+    run(jdk.tool("javac"), "-d", tmp_path, tmp_path / "Spin.java")
+    run(jdk.tool("java"), f"-XX:StartFlightRecording=filename={recording},settings=profile", "-cp", tmp_path, "Spin")
 
-    printed = run(jdk / "bin" / "jfr", "print", "--events", "jdk.ExecutionSample", recording)
+    printed = run(jdk.tool("jfr"), "print", "--events", "jdk.ExecutionSample", recording)
     theirs = collections.Counter(
         re.sub(r"\(.*", "", top) for top in re.findall(r"stackTrace = \[\n\s+(.*)\n", printed))
     dump = run(program("recording_dump"), recording, "jdk.ExecutionSample").splitlines()
@@ -103,6 +100,6 @@ def test_our_reader_agrees_with_the_jdk_about_its_own_recording(jdk, tmp_path):
     assert ours == theirs
 
     # All the other events too: the same number of each type.
-    summary = run(jdk / "bin" / "jfr", "summary", recording)
+    summary = run(jdk.tool("jfr"), "summary", recording)
     counts = collections.Counter(line.split("\t", 1)[0] for line in run(program("recording_dump"), recording).splitlines())
     assert counts and all(count_in_summary(summary, name) == n for name, n in counts.items())

@@ -1,31 +1,17 @@
-"""The JDKs and our own small programs that these tests run.
-
-JDKs: those in TARSIER_JDKS (colon separated homes), else every one under /usr/lib/jvm. Programs: in TARSIER_BUILD, or in
-the newest build folder.
-"""
+"""The JDKs and our own small programs that these tests run. Programs: in TARSIER_BUILD, or in the newest build folder."""
 import glob
 import os
 import pathlib
 import subprocess
+import sys
 
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-
-
-def jdks():
-    listed = os.environ.get("TARSIER_JDKS")
-    homes = listed.split(":") if listed else sorted(glob.glob("/usr/lib/jvm/*"))
-    found = {}
-    for home in homes:
-        jfr = pathlib.Path(home, "bin", "jfr")
-        if jfr.exists():
-            found.setdefault(jfr.resolve(), pathlib.Path(home))
-    return list(found.values())
-
+sys.path.insert(0, str(ROOT / "tests"))
+from jdks import jdks  # noqa: E402  (lies there)
 
 JDKS = jdks()
-needs_jdk = pytest.mark.skipif(not JDKS, reason="no JDK with a jfr tool: set TARSIER_JDKS or install one in /usr/lib/jvm")
 
 
 def program(name):

@@ -10,8 +10,12 @@ import queue
 import re
 import signal
 import subprocess
+import sys
 import threading
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from jdks import Jdk, javac, jdks  # noqa: E402,F401  (lies there; tests take Jdk and jdks from here)
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TARSIER = ROOT / "tarsier"
@@ -20,35 +24,10 @@ JAVA_SOURCES = ROOT / "tests/java"
 DEADLINE = 60  # seconds; for everything that takes a moment on an idle machine
 
 
-class Jdk:
-    def __init__(self, home):
-        self.home = pathlib.Path(home)
-        release = (self.home / "release").read_text()
-        version = re.search(r'JAVA_VERSION="([^"]+)"', release)[1]
-        self.major = int(version.removeprefix("1.").split(".")[0])
-
-    def tool(self, name):
-        return str(self.home / "bin" / name)
-
-    def __repr__(self):
-        return f"jdk{self.major}"
-
-
-@functools.cache
-def jdks():
-    """Every JDK that runs here, the oldest first."""
-    homes = subprocess.run([ROOT / "script/jvms", "--homes"], check=True, capture_output=True, text=True, timeout=120)
-    found = [Jdk(home) for home in homes.stdout.split("\n") if home]
-    assert found, "script/jvms --homes finds no JDK; script/bootstrap installs one"
-    return sorted(found, key=lambda jdk: jdk.major)
-
-
 def compile_programs(folder):
     """Compiles tests/java for every JVM from 8 on."""
-    oldest = jdks()[0]
-    release = ["--release", "8"] if oldest.major > 8 else []
-    subprocess.run([oldest.tool("javac"), *release, "-Xlint:-options", "-d", str(folder),
-                    *map(str, sorted(JAVA_SOURCES.glob("*.java")))], check=True, timeout=DEADLINE)
+    subprocess.run([*javac(), "-d", str(folder), *map(str, sorted(JAVA_SOURCES.glob("*.java")))], check=True,
+                   timeout=DEADLINE)
 
 
 class Program:
