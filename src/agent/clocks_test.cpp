@@ -45,7 +45,7 @@ TEST(ClockChoice, an_unknown_clock_is_told_the_known_ones) {
   const auto choice = choose_clock(options);
   ASSERT_FALSE(choice);
   EXPECT_EQ(choice.error().code, Errc::kUsage);
-  EXPECT_THAT(choice.error().what, HasSubstr("perf, cputimer, timekeeper, itimer, real"));
+  EXPECT_THAT(choice.error().what, HasSubstr("perf, cputimer, timekeeper, wall, itimer, real"));
 }
 
 TEST(ClockChoice, baselines_are_never_chosen_by_themselves) {
@@ -79,6 +79,10 @@ void on_signal(int, siginfo_t* info, void*) {
   (busy ? g_samples : g_idle_samples).fetch_add(1);
 }
 
+struct NoRepeats final : capture::Repeats {
+  void repeat(const capture::ThreadClock&, uint64_t, uint64_t) noexcept override {}
+};
+
 TEST(Timekeeper, signals_threads_that_run_with_the_cpu_time_that_they_used) {
   if (kUnderSanitizer) GTEST_SKIP() << "a sanitizer delays signals";
   auto signal = linux::OwnedSignal::take(on_signal);
@@ -94,7 +98,8 @@ TEST(Timekeeper, signals_threads_that_run_with_the_cpu_time_that_they_used) {
   });
   while (idle_tid == 0) std::this_thread::yield();
 
-  ASSERT_EQ(keeper.open(), 0);
+  NoRepeats repeats;
+  ASSERT_EQ(keeper.open(repeats), 0);
   ASSERT_EQ(keeper.start(::gettid(), g_busy), 0);
   ASSERT_EQ(keeper.start(idle_tid, g_idle), 0);
   const Nanos before = *linux::thread_cpu_time(::gettid());

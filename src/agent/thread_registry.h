@@ -30,6 +30,8 @@ struct JavaThread {
   std::string name;
   void* env = nullptr;    // its JNIEnv
   jobject ref = nullptr;  // global, until it ends
+  // 0 in it: no Java frame, if it runs no Java code now. Null if this JVM does not tell. Gone with the thread.
+  const uint64_t* last_java_sp = nullptr;
   bool ended = false;
   Nanos cpu_at_end;   // of its native thread, by its own clock
   bool seen = false;  // had an event since names were last looked at

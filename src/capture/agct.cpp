@@ -129,26 +129,37 @@ uint8_t* AgctCapture::claim_scratch(uint32_t key) noexcept {
 
 void AgctCapture::take(AgctThread& thread, const siginfo_t& info, void* ucontext, uint64_t now) noexcept {
   const uint64_t weight = clock_.weight_ns(thread.clock, info);
-  auto* scratch = reinterpret_cast<Scratch*>(claim_scratch(thread.serial));
-  if (scratch == nullptr) return drop(AgctDrop::kNoScratch);
+  const Registers registers = Registers::of(*static_cast<ucontext_t*>(ucontext));
+  auto* scratch = reinterpret_cast<Scratch*>(claim_scratch(thread.clock.serial));
+  if (scratch == nullptr) {
+    clock_.rest(thread.clock, 0);
+    return drop(AgctDrop::kNoScratch);
+  }
 
   const uint32_t kernel_count = clock_.kernel_frames(thread.clock, scratch->kernel);
   AgctTrace trace{thread.env, 0, scratch->frames};
   agct_(&trace, max_depth_, ucontext);
+  // It can't walk a thread inside the JVM's own code that has no Java frame at all: that is no failure.
+  constexpr int32_t kUnknownNotJava = -3;
+  if (trace.frame_count == kUnknownNotJava && thread.last_java_sp != nullptr && *thread.last_java_sp == 0) {
+    trace.frame_count = 0;
+  }
   const int32_t result = trace.frame_count;
   const uint32_t frame_count = result > 0 ? static_cast<uint32_t>(result) : walk_from_caller(trace, ucontext);
 
   const size_t kernel_bytes = kernel_count * sizeof(uint64_t);
   const size_t frame_bytes = frame_count * sizeof(AgctFrame);
-  if (uint8_t* out = ring_.reserve(sizeof(AgctRecord) + kernel_bytes + frame_bytes)) {
+  uint8_t* out = ring_.reserve(sizeof(AgctRecord) + kernel_bytes + frame_bytes);
+  if (out != nullptr) {
     AgctRecord record{};
     record.time_ns = now;
     record.weight_ns = weight;
-    record.pc = Registers::of(*static_cast<ucontext_t*>(ucontext)).pc;
-    record.thread = thread.serial;
+    record.pc = registers.pc;
+    record.thread = thread.clock.serial;
     record.result = result;
     record.frame_count = frame_count;
     record.kernel_count = static_cast<uint16_t>(kernel_count);
+    record.waits = thread.clock.waits.load(std::memory_order_relaxed);
     record.truncated = frame_count >= static_cast<uint32_t>(max_depth_);
     std::memcpy(out, &record, sizeof(record));
     std::memcpy(out + sizeof(record), scratch->kernel, kernel_bytes);
@@ -158,6 +169,21 @@ void AgctCapture::take(AgctThread& thread, const siginfo_t& info, void* ucontext
     drop(AgctDrop::kRingFull);
   }
   scratch->busy.store(0, std::memory_order_release);
+  clock_.rest(thread.clock, out != nullptr ? registers.sp : 0);
+}
+
+void AgctCapture::repeat(const ThreadClock& thread, uint64_t now_ns, uint64_t weight_ns) noexcept {
+  counters_.taken.fetch_add(1, std::memory_order_relaxed);
+  uint8_t* out = ring_.reserve(sizeof(AgctRecord));
+  if (out == nullptr) return drop(AgctDrop::kRingFull);
+  AgctRecord record{};
+  record.time_ns = now_ns;
+  record.weight_ns = weight_ns;
+  record.thread = thread.serial;
+  record.waits = thread.waits.load(std::memory_order_relaxed);
+  record.repeated = true;
+  std::memcpy(out, &record, sizeof(record));
+  ring_.commit(out);
 }
 
 uint32_t AgctCapture::walk_from_caller(AgctTrace& trace, void* ucontext) noexcept {

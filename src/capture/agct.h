@@ -37,7 +37,9 @@ struct AgctRecord {
   int32_t result;        // AGCT's answer: a number of frames, or a negative cause
   uint32_t frame_count;  // > 0 although it failed: the frames of the caller
   uint16_t kernel_count;
-  bool truncated;
+  bool truncated : 1;
+  bool waits : 1;     // the thread was waiting
+  bool repeated : 1;  // nothing follows: the stack is that of the thread's last record
 
   [[nodiscard]] std::span<const uint64_t> kernel() const noexcept {
     return {reinterpret_cast<const uint64_t*>(this + 1), kernel_count};
@@ -53,8 +55,8 @@ constexpr const char* kAgctDropNames[] = {"thread not registered", "all scratch 
 
 // What the handler knows about a thread.
 struct AgctThread {
-  uint32_t serial = 0;
   void* env = nullptr;
+  const uint64_t* last_java_sp = nullptr;  // in the JVM's memory; null if it is not known where
   uint32_t samples = 0;
   ThreadClock clock;
 };
@@ -67,7 +69,7 @@ struct AgctCounters {
   std::atomic<uint64_t> measured_ns{0};
 };
 
-class AgctCapture {
+class AgctCapture final : public Repeats {
  public:
   struct Memory {  // all zeroed, owned by the caller
     uint8_t* ring;
@@ -85,6 +87,9 @@ class AgctCapture {
   MpscRing& ring() noexcept { return ring_; }
   AgctCounters& counters() noexcept { return counters_; }
   Clock& clock() noexcept { return clock_; }
+
+  // Any thread of ours.
+  void repeat(const ThreadClock& thread, uint64_t now_ns, uint64_t weight_ns) noexcept override;
 
   // From now on the handler works for `capture`. With nullptr it does nothing any more; returns when the last handler
   // that still works for the old one has left.

@@ -64,7 +64,7 @@ TEST(Agct, a_sample_carries_thread_weight_kernel_and_java_frames) {
   ManualClock clock;
   Fixture f(clock);
   AgctThread thread;
-  thread.serial = 42;
+  thread.clock.serial = 42;
   f.add(thread, ::gettid());
   auto signal = linux::OwnedSignal::take(AgctCapture::handle_signal);
   ASSERT_TRUE(signal);
@@ -118,6 +118,46 @@ TEST(Agct, what_does_not_fit_is_counted_by_cause_and_the_sum_holds) {
   EXPECT_EQ(f.capture.counters().taken, written + f.dropped(AgctDrop::kRingFull));
 }
 
+TEST(Agct, a_thread_inside_the_jvm_without_any_java_frame_is_no_failure) {
+  ManualClock clock;
+  Fixture f(clock);
+  AgctThread thread;
+  uint64_t last_java_sp = 0;
+  thread.last_java_sp = &last_java_sp;
+  f.add(thread, ::gettid());
+  auto signal = linux::OwnedSignal::take(AgctCapture::handle_signal);
+  ASSERT_TRUE(signal);
+  AgctCapture::activate(&f.capture);
+  g_answer = -3;
+  ::raise(signal->number());
+  last_java_sp = 0x1000;
+  ::raise(signal->number());
+  AgctCapture::activate(nullptr);
+  std::vector<int32_t> results;
+  f.capture.ring().consume(
+      [&](const uint8_t* payload, size_t) { results.push_back(reinterpret_cast<const AgctRecord*>(payload)->result); });
+  EXPECT_EQ(results, (std::vector<int32_t>{0, -3}));
+}
+
+TEST(Agct, a_repetition_is_a_sample_that_counts_and_carries_no_stack) {
+  ManualClock clock;
+  Fixture f(clock);
+  ThreadClock thread;
+  thread.serial = 42;
+  thread.waits = true;
+  f.capture.repeat(thread, 100, 7);
+  EXPECT_EQ(f.capture.counters().taken, 1u);
+  f.capture.ring().consume([](const uint8_t* payload, size_t) {
+    const auto& record = *reinterpret_cast<const AgctRecord*>(payload);
+    EXPECT_EQ(record.thread, 42u);
+    EXPECT_EQ(record.time_ns, 100u);
+    EXPECT_EQ(record.weight_ns, 7u);
+    EXPECT_TRUE(record.repeated);
+    EXPECT_TRUE(record.waits);
+    EXPECT_EQ(record.frames().size(), 0u);
+  });
+}
+
 TEST(Agct, a_failed_walk_is_a_sample_with_its_cause) {
   ManualClock clock;
   Fixture f(clock);
@@ -152,8 +192,8 @@ void expect_weights_tell_the_cpu_time(Clock& clock) {
   Fixture f(clock, 1 << 22);
   AgctCapture::activate(&f.capture);
   AgctThread busy, idle;
-  busy.serial = 1;
-  idle.serial = 2;
+  busy.clock.serial = 1;
+  idle.clock.serial = 2;
   std::atomic<pid_t> idle_tid{0};
   std::atomic<bool> stop{false};
   std::thread sleeper([&] {

@@ -1,4 +1,5 @@
-// A clock decides when a thread is sampled: it sends our signal to a thread that has used up its interval of CPU time.
+// A clock decides when a thread is sampled: it sends our signal to a thread that has used up its interval, of CPU time
+// or, for clocks on the wall, of time.
 // One clock serves all threads; what it keeps for each of them is a ThreadClock.
 #pragma once
 
@@ -14,23 +15,37 @@ namespace tarsier::capture {
 // The state of one thread's clock. Touched by the thread's own handler and, while no handler of it can run, by whoever
 // starts or stops it.
 struct ThreadClock {
+  uint32_t serial = 0;  // the thread's, in records
   int fd = -1;
   void* ring = nullptr;
   timer_t timer = nullptr;
   bool has_timer = false;
   uint64_t period_ns = 0;           // what the next tick stands for
   uint64_t random = 0;              // state of the generator that draws the periods
-  std::atomic<uint64_t> due_ns{0};  // CPU time that a thread of ours saw it use and that no sample stands for yet
+  std::atomic<uint64_t> due_ns{0};  // time that a thread of ours saw it use and that no sample stands for yet
+  std::atomic<bool> asked{false};   // the thread of ours has sent a signal that has not arrived yet
+  std::atomic<bool> waits{false};   // it was waiting when it was asked
+  // At the end of the last sample: its CPU clock and its stack pointer.
+  std::atomic<uint64_t> rested_cpu_ns{0}, rested_sp{0};
 };
 
 constexpr uint32_t kMaxKernelFrames = 64;
+
+// Takes samples of threads that need not be interrupted, since they have not moved since their last sample.
+class Repeats {
+ public:
+  virtual void repeat(const ThreadClock& thread, uint64_t now_ns, uint64_t weight_ns) noexcept = 0;
+
+ protected:
+  ~Repeats() = default;
+};
 
 class Clock {
  public:
   virtual ~Clock() = default;
 
   // For all threads at once, before the first start() and after the last stop(). 0, or an errno.
-  virtual int open() noexcept { return 0; }
+  virtual int open(Repeats&) noexcept { return 0; }
   virtual void close() noexcept {}
 
   // Starts the clock of thread `tid` (of this process). 0, or an errno. Ticks may arrive before it returns.
@@ -40,10 +55,12 @@ class Clock {
   // The rest runs in the handler.
   // Did this signal come from the thread's clock, and not from somebody's kill()?
   [[nodiscard]] virtual bool owns(const ThreadClock& thread, const siginfo_t& info) const noexcept = 0;
-  // CPU time that this tick stands for.
+  // Time that this tick stands for: CPU time, but for clocks on the wall.
   virtual uint64_t weight_ns(ThreadClock& thread, const siginfo_t& info) noexcept = 0;
   // Kernel frames of the interrupted system call or fault, innermost first; at most kMaxKernelFrames.
   virtual uint32_t kernel_frames(ThreadClock& thread, uint64_t* out) noexcept = 0;
+  // The sample is taken; the thread goes on with this stack pointer. 0: it was dropped.
+  virtual void rest(ThreadClock&, uint64_t /*sp*/) noexcept {}
   // The next tick may come from now on.
   virtual void rearm(ThreadClock& thread) noexcept = 0;
 };

@@ -12,7 +12,7 @@ class ProcessTimerClock final : public Clock {
  public:
   ProcessTimerClock(__itimer_which which, uint64_t interval_ns) noexcept : which_(which), interval_ns_(interval_ns) {}
 
-  int open() noexcept override { return set(interval_ns_); }
+  int open(Repeats&) noexcept override { return set(interval_ns_); }
   void close() noexcept override { set(0); }
   int start(pid_t, ThreadClock&) noexcept override { return 0; }
   void stop(ThreadClock&) noexcept override {}

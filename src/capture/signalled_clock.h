@@ -1,5 +1,5 @@
 // What the handler does for clocks that are a thread of ours: it signals a thread after it has written down how much
-// CPU time the sample stands for.
+// time the sample stands for.
 #pragma once
 
 #include <unistd.h>
@@ -18,7 +18,8 @@ class SignalledClock : public Clock {
     return thread.due_ns.exchange(0, std::memory_order_relaxed);
   }
   uint32_t kernel_frames(ThreadClock&, uint64_t*) noexcept final { return 0; }
-  void rearm(ThreadClock&) noexcept final {}
+  // Also after a signal that was not ours: it may have swallowed one that was.
+  void rearm(ThreadClock& thread) noexcept final { thread.asked.store(false, std::memory_order_release); }
 
  protected:
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }

@@ -13,7 +13,7 @@ namespace tarsier::control {
 struct SessionOptions {
   bool cpu = true;          // sample where CPU time goes
   std::string engine = "";  // agct; empty: the best that works
-  std::string clock = "";   // perf, cputimer, timekeeper, itimer, real; empty: the best that works
+  std::string clock = "";   // perf, cputimer, timekeeper, wall, itimer, real; empty: the best that works
   Nanos interval{0};        // 0: 1 ms, or the finest that the clock can do
   Nanos duration{0};        // 0: until stopped
   Bytes memory{64 << 20};   // bound for everything the agent holds

@@ -10,7 +10,11 @@ Result<ThreadLayout> ThreadLayout::find(const VmStructs& structs) {
   if (!os_thread || !thread_id) {
     return Error{Errc::kUnsupported, "this JVM's vmStructs do not tell the native ids of its threads"};
   }
-  return ThreadLayout{*os_thread, *thread_id};
+  ThreadLayout layout{*os_thread, *thread_id, std::nullopt};
+  const auto anchor = structs.offset("JavaThread", "_anchor");
+  const auto sp = structs.offset("JavaFrameAnchor", "_last_Java_sp");
+  if (anchor && sp) layout.last_java_sp = *anchor + *sp;
+  return layout;
 }
 
 std::optional<pid_t> native_id(const Memory& memory, const ThreadLayout& layout, Address java_thread) {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -15,6 +16,34 @@
 
 namespace tarsier::linux {
 namespace {
+
+TEST(Procfs, tells_where_a_thread_sleeps_and_that_it_runs) {
+  if (!sleeping_sp(::gettid())) GTEST_SKIP() << "this kernel does not tell";
+  std::atomic<bool> wake{false}, stop{false};
+  std::atomic<pid_t> tid{0};
+  std::atomic<uint64_t> inside{0};
+  std::thread sleeper([&] {
+    inside = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
+    tid = ::gettid();
+    wake.wait(false);
+    while (!stop) {
+    }
+  });
+  uint64_t sp = 0;
+  for (int i = 0; i < 10'000 && sp == 0; ++i) {
+    ::usleep(1000);
+    if (tid != 0) sp = sleeping_sp(tid).value_or(0);
+  }
+  EXPECT_GT(sp, inside - (1 << 16));
+  EXPECT_LE(sp, inside);
+  wake = true;
+  wake.notify_all();
+  for (int i = 0; i < 10'000 && sleeping_sp(tid) != 0; ++i) ::usleep(1000);
+  EXPECT_EQ(sleeping_sp(tid), 0);
+  stop = true;
+  sleeper.join();
+  EXPECT_EQ(sleeping_sp(tid), std::nullopt);
+}
 
 TEST(SelfMemory, copies_what_is_there_and_refuses_what_is_not) {
   const SelfMemory memory;

@@ -56,6 +56,19 @@ char thread_state(pid_t tid) {
   return after_name != std::string::npos && after_name + 2 < stat.size() ? stat[after_name + 2] : '\0';
 }
 
+std::optional<uint64_t> sleeping_sp(pid_t tid) {
+  // "running", or the number of the system call (-1 in a fault), its arguments, and at the end sp and pc.
+  const std::string text = read_small_file(("/proc/self/task/" + std::to_string(tid) + "/syscall").c_str());
+  if (text.starts_with("running")) return 0;
+  const size_t pc = text.rfind(" 0x");
+  const size_t sp = pc == std::string::npos || pc == 0 ? std::string::npos : text.rfind(" 0x", pc - 1);
+  if (sp == std::string::npos) return std::nullopt;
+  uint64_t value = 0;
+  const char* first = text.data() + sp + 3;
+  if (std::from_chars(first, text.data() + pc, value, 16).ec != std::errc()) return std::nullopt;
+  return value;
+}
+
 std::optional<int64_t> read_number(const char* path) {
   const std::string text = read_small_file(path);
   int64_t value = 0;

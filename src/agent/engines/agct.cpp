@@ -28,8 +28,9 @@ class Sampler final : public ThreadListener {
 
   void thread_started(const JavaThread& thread) override {
     auto slot = std::make_unique<AgctThread>();
-    slot->serial = thread.serial;
+    slot->clock.serial = thread.serial;
     slot->env = thread.env;
+    slot->last_java_sp = thread.last_java_sp;
     // Known to the handler before its first tick can come.
     if (!capture_.threads().set(thread.tid, slot.get())) return void(++without_clock_);
     if (const int err = clock_.start(thread.tid, slot->clock)) {
@@ -70,7 +71,10 @@ class AgctEngine final : public Engine {
   Result<control::EngineReport> probe() override;
   Status start() override;
   void drain() override;
-  void settle() override { decoder_->name_kernel_addresses(); }
+  void settle() override {
+    decoder_->name_kernel_addresses();
+    decoder_->forget_ended_threads();
+  }
   void silence() override { AgctCapture::activate(nullptr); }
   void stop() override;
   EngineStats stats() override { return capture_ != nullptr ? read_stats() : last_stats_; }
@@ -110,7 +114,7 @@ Result<control::EngineReport> AgctEngine::probe() {
     auto found = hotspot::CodeCache::find(context_.jvm.memory(), *context_.jvm.lib().structs());
     if (found) code.emplace(std::move(*found));
   }
-  decoder_ = std::make_unique<AgctDecoder>(context_, std::move(code));
+  decoder_ = std::make_unique<AgctDecoder>(context_, std::move(code), choice_.event);
   return control::EngineReport{"agct", choice_.name, choice_.why, choice_.interval};
 }
 
@@ -128,7 +132,7 @@ Status AgctEngine::start() {
                           scratch_count_});
   sampler_ = std::make_unique<Sampler>(*capture_, *clock_);
   AgctCapture::activate(capture_.get());
-  if (const int err = clock_->open()) return errno_error("starting the clock " + choice_.name, err);
+  if (const int err = clock_->open(*capture_)) return errno_error("starting the clock " + choice_.name, err);
   context_.threads.set_listener(sampler_.get());
   return context_.threads.add_existing();
 }
@@ -225,7 +229,7 @@ EngineStats AgctEngine::read_stats() {
   stats.taken = counters.taken.load(std::memory_order_relaxed);
   const AgctDecoder::Counts& counts = decoder_->counts();
   // What the writer lost to a full disk was decoded, but is not in the file.
-  const uint64_t lost = context_.writer.lost_events(recording::Event::kExecutionSample);
+  const uint64_t lost = context_.writer.lost_events(choice_.event);
   stats.dropped["disk error"] = lost;
   stats.written = counts.written - lost;
   stats.failed = counts.failed;

@@ -14,7 +14,8 @@ using recording::Frame;
 using recording::FrameType;
 using recording::StackId;
 
-constexpr size_t kMaxWaiting = 1 << 20;  // bytes of samples that wait for names of kernel functions
+constexpr size_t kMaxWaiting = 1 << 20;     // bytes of samples that wait for names of kernel functions
+constexpr size_t kMaxRemembered = 8 << 20;  // bytes of the threads' last stacks
 
 // What AsyncGetCallTrace answers instead of frames: 0, -1, -2, ... (the names are those of forte.cpp).
 constexpr const char* kFailures[] = {"no_Java_frame",         "no_class_load", "GC_active",         "unknown_not_Java",
@@ -24,12 +25,14 @@ constexpr const char* kFailures[] = {"no_Java_frame",         "no_class_load", "
 // In a stub the caller's stack is the whole Java truth; in the first or last instructions of a compiled method it lacks
 // that method, so the sample stays a failure, with its callers below it.
 bool failed(const AgctRecord& record, const hotspot::Code& code) {
+  if (record.repeated) return true;  // its last stack is not known any more
   return record.result <= 0 && !(record.frame_count > 0 && code.kind == hotspot::CodeKind::kStub);
 }
 
-std::string failure_name(int32_t result) {
-  const auto index = static_cast<size_t>(-static_cast<int64_t>(result));
-  return index < std::size(kFailures) ? kFailures[index] : "code " + std::to_string(result);
+std::string failure_name(const AgctRecord& record) {
+  if (record.repeated) return "stack_not_kept";
+  const auto index = static_cast<size_t>(-static_cast<int64_t>(record.result));
+  return index < std::size(kFailures) ? kFailures[index] : "code " + std::to_string(record.result);
 }
 
 }  // namespace
@@ -75,6 +78,41 @@ recording::ThreadId AgctDecoder::thread_of(uint32_t serial) {
 }
 
 void AgctDecoder::write(const AgctRecord& record) {
+  if (!record.repeated) {
+    if (event_ == recording::Event::kWallSample) remember(record);
+    return write_event(record, record);
+  }
+  const auto last = remembered_.find(record.thread);
+  write_event(record, last == remembered_.end() ? record : *reinterpret_cast<const AgctRecord*>(last->second.data()));
+}
+
+void AgctDecoder::remember(const AgctRecord& record) {
+  std::vector<uint8_t>& bytes = remembered_[record.thread];
+  remembered_bytes_ -= bytes.size();
+  const auto* begin = reinterpret_cast<const uint8_t*>(&record);
+  const auto* end = reinterpret_cast<const uint8_t*>(record.frames().data() + record.frame_count);
+  if (remembered_bytes_ + static_cast<size_t>(end - begin) > kMaxRemembered) {
+    remembered_.erase(record.thread);
+    return;
+  }
+  bytes.assign(begin, end);
+  remembered_bytes_ += bytes.size();
+}
+
+void AgctDecoder::forget_ended_threads() {
+  for (const uint32_t serial : ended_) {
+    const auto last = remembered_.find(serial);
+    if (last == remembered_.end()) continue;
+    remembered_bytes_ -= last->second.size();
+    remembered_.erase(last);
+  }
+  ended_.clear();
+  if (remembered_.empty()) return;
+  for (const JavaThread& thread : context_.threads.ended()) ended_.push_back(thread.serial);
+}
+
+// `walked` holds the stack: the record itself, or the one that it repeats.
+void AgctDecoder::write_event(const AgctRecord& record, const AgctRecord& walked) {
   if (generation_ != context_.writer.generation()) {
     generation_ = context_.writer.generation();
     stacks_.clear();
@@ -82,25 +120,28 @@ void AgctDecoder::write(const AgctRecord& record) {
     self_ns_.clear();  // the hottest method so far is a word on the console, not worth unbounded memory
     total_ns_ = 0;
   }
-  const hotspot::Code code = code_ ? code_->code_at(record.pc) : hotspot::Code{};
-  const bool is_failure = failed(record, code);
+  const hotspot::Code code = code_ ? code_->code_at(walked.pc) : hotspot::Code{};
+  const bool is_failure = failed(walked, code);
   const bool imprecise = code.compile_id > 0 && code.compile_id <= context_.imprecise_until_compile_id;
-  const std::string failure = is_failure ? failure_name(record.result) : std::string();
+  const std::string failure = is_failure ? failure_name(walked) : std::string();
   const recording::Value values[] = {
       thread_of(record.thread),
-      stack_of(record, code),
-      static_cast<int64_t>(recording::ThreadState::kRunnable),
+      stack_of(walked, code),
+      static_cast<int64_t>(record.waits ? recording::ThreadState::kSleeping : recording::ThreadState::kRunnable),
       static_cast<int64_t>(record.weight_ns),
       static_cast<int64_t>(imprecise),
       is_failure ? std::string_view(failure) : std::string_view(),
+      static_cast<int64_t>(record.repeated),
   };
-  context_.writer.event(recording::Event::kExecutionSample, Nanos(static_cast<int64_t>(record.time_ns)), values);
+  // The last field is one of wall samples only.
+  const size_t fields = recording::event_type(event_).fields.size();
+  context_.writer.event(event_, Nanos(static_cast<int64_t>(record.time_ns)), std::span(values).first(fields));
   context_.threads.mark_seen(record.thread);
   ++counts_.written;
   counts_.failed += is_failure ? 1 : 0;
   counts_.imprecise += imprecise ? 1 : 0;
   total_ns_ += record.weight_ns;
-  if (!is_failure) self_ns_[static_cast<jmethodID>(record.frames().front().method)] += record.weight_ns;
+  if (!is_failure) self_ns_[static_cast<jmethodID>(walked.frames().front().method)] += record.weight_ns;
 }
 
 // The same raw answer at the same kind of code is the same stack.
@@ -110,8 +151,11 @@ AgctDecoder::StackKey AgctDecoder::key_of(const AgctRecord& record, const hotspo
     int32_t failure;
     uint16_t kernel_count;
     hotspot::CodeKind kind;
-    bool truncated;
-  } head = {code.method, std::min(record.result, 0), record.kernel_count, code.kind, record.truncated};
+    bool truncated : 1, repeated : 1;
+    // All of it is hashed, so no bit may be left to chance.
+    uint8_t rest : 6;
+  } head = {
+      code.method, std::min(record.result, 0), record.kernel_count, code.kind, record.truncated, record.repeated, 0};
   static_assert(sizeof(head) == 16);
   const XXH64_hash_t seed = XXH3_64bits(&head, sizeof(head));
   const size_t size = record.kernel().size_bytes() + record.frames().size_bytes();
@@ -130,7 +174,8 @@ StackId AgctDecoder::stack_of(const AgctRecord& record, const hotspot::Code& cod
     frames_.push_back({context_.methods.marker(name != nullptr ? *name : "[kernel]"), 0, 0, FrameType::kKernel});
   }
   if (failed(record, code)) {
-    const std::string marker = record.result == 0 ? "[no Java frame]" : "[failed: " + failure_name(record.result) + "]";
+    const bool none = record.result == 0 && !record.repeated;
+    const std::string marker = none ? "[no Java frame]" : "[failed: " + failure_name(record) + "]";
     frames_.push_back({context_.methods.marker(marker), 0, 0, FrameType::kMarker});
   } else if (record.result <= 0) {
     frames_.push_back({context_.methods.marker(code_->stub_name(record.pc)), 0, 0, FrameType::kStub});

@@ -18,15 +18,18 @@ namespace tarsier::agent {
 
 class AgctDecoder {
  public:
-  // `code` tells what lies at a pc; without it frame types and imprecise code are not told.
-  AgctDecoder(EngineContext& context, std::optional<hotspot::CodeCache> code)
-      : context_(context), code_(std::move(code)) {}
+  // `code` tells what lies at a pc; without it frame types and imprecise code are not told. `event` is what a sample
+  // is.
+  AgctDecoder(EngineContext& context, std::optional<hotspot::CodeCache> code, recording::Event event)
+      : context_(context), code_(std::move(code)), event_(event) {}
 
   // May hold a sample back until name_kernel_addresses() if a kernel address in it has no name yet.
   void decode(const capture::AgctRecord& record);
   // Names the kernel addresses that are new and writes the samples that waited. Reads all of /proc/kallsyms, which
   // takes 20 to 100 ms, so not too often.
   void name_kernel_addresses();
+  // Once a second.
+  void forget_ended_threads();
 
   struct Counts {
     uint64_t written = 0, failed = 0, imprecise = 0;
@@ -47,12 +50,15 @@ class AgctDecoder {
   static StackKey key_of(const capture::AgctRecord& record, const hotspot::Code& code);
   [[nodiscard]] bool kernel_is_named(const capture::AgctRecord& record) const;
   void write(const capture::AgctRecord& record);
+  void write_event(const capture::AgctRecord& record, const capture::AgctRecord& walked);
+  void remember(const capture::AgctRecord& record);
   recording::StackId stack_of(const capture::AgctRecord& record, const hotspot::Code& code);
   void append_java_frames(const capture::AgctRecord& record, const hotspot::Code& code);
   recording::ThreadId thread_of(uint32_t serial);
 
   EngineContext& context_;
   std::optional<hotspot::CodeCache> code_;
+  const recording::Event event_;
   uint64_t generation_ = ~uint64_t{0};  // of the writer's ids below
   std::unordered_map<StackKey, recording::StackId, StackKeyHash> stacks_;
   std::unordered_map<uint32_t, recording::ThreadId> thread_ids_;
@@ -60,6 +66,11 @@ class AgctDecoder {
   linux::KernelSymbols kernel_symbols_;
   std::vector<std::vector<uint8_t>> waiting_;
   size_t waiting_bytes_ = 0;
+  // The last record of every thread that may be said to be where it was. As it was taken, since a chunk's ids do not
+  // outlive it.
+  std::unordered_map<uint32_t, std::vector<uint8_t>> remembered_;
+  size_t remembered_bytes_ = 0;
+  std::vector<uint32_t> ended_;  // their last records may still be on the way
   Counts counts_;
   std::unordered_map<jmethodID, uint64_t> self_ns_;
   uint64_t total_ns_ = 0;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "agent/engines/timekeeper.h"
+#include "agent/engines/wall_clock.h"
 #include "base/parse.h"
 #include "capture/cpu_timer_clock.h"
 #include "capture/perf_clock.h"
@@ -115,15 +116,28 @@ Result<ClockChoice> try_real(const control::SessionOptions& options) {
   return choice;
 }
 
+Result<ClockChoice> try_wall(const control::SessionOptions& options) {
+  ClockChoice choice;
+  choice.name = "wall";
+  choice.event = recording::Event::kWallSample;
+  choice.interval = options.interval.count != 0 ? options.interval : millis(10);
+  choice.why = "a thread of ours samples every Java thread in turn, waiting ones as well as running ones";
+  choice.make = [](const ClockChoice& c, int signal) -> std::unique_ptr<capture::Clock> {
+    return std::make_unique<WallClock>(signal, c.interval);
+  };
+  return choice;
+}
+
 struct Candidate {
   std::string_view name;
   Result<ClockChoice> (*try_it)(const control::SessionOptions&);
   bool automatic;  // taken without being asked for
 };
 // The best first. CPU timers before the timekeeper: they cost no thread, and who asks for no interval gets the tick.
-constexpr std::array<Candidate, 5> kClocks = {{{"perf", try_perf, true},
+constexpr std::array<Candidate, 6> kClocks = {{{"perf", try_perf, true},
                                                {"cputimer", try_cpu_timer, true},
                                                {"timekeeper", try_timekeeper, true},
+                                               {"wall", try_wall, false},
                                                {"itimer", try_itimer, false},
                                                {"real", try_real, false}}};
 

@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "capture/clock.h"
 #include "control/options.h"
+#include "recording/events.h"
 
 namespace tarsier::agent {
 
@@ -19,8 +20,9 @@ struct ClockChoice {
   std::vector<std::string> warnings;
   // Made when the signal is known.
   std::unique_ptr<capture::Clock> (*make)(const ClockChoice& choice, int signal) = nullptr;
-  int fixed_signal = 0;  // the only one that the clock can send; 0: any will do
-  bool kernel = false;   // kernel stacks and time in the kernel are seen
+  int fixed_signal = 0;                                         // the only one that the clock can send; 0: any will do
+  bool kernel = false;                                          // kernel stacks and time in the kernel are seen
+  recording::Event event = recording::Event::kExecutionSample;  // what a sample is
 };
 
 // The clock that the options name, or the best that works here.

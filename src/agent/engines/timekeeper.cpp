@@ -6,9 +6,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <ctime>
 
-#include "base/clock.h"
+#include "agent/engines/clock_thread.h"
 #include "linux/procfs.h"
 
 namespace tarsier::agent {
@@ -21,13 +20,8 @@ constexpr int kLooksUntilIdle = 20;
 
 }  // namespace
 
-int Timekeeper::open() noexcept {
-  // All signals blocked, as for the session's own thread.
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int err = ::pthread_create(&thread_, nullptr, run, this);
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+int Timekeeper::open(capture::Repeats&) noexcept {
+  const int err = start_clock_thread(thread_, run, this);
   running_ = err == 0;
   return err;
 }
@@ -62,20 +56,14 @@ void Timekeeper::stop(capture::ThreadClock& thread) noexcept {
 }
 
 void* Timekeeper::run(void* self) {
-  ::pthread_setname_np(::pthread_self(), "tarsier-clock");
   static_cast<Timekeeper*>(self)->keep_time();
   return nullptr;
 }
 
 void Timekeeper::keep_time() {
-  Nanos next = monotonic_now();
-  uint64_t random = static_cast<uint64_t>(next.count) | 1;
+  RandomTicks ticks(interval_);
   while (!stop_.load()) {
-    const auto period = capture::draw_period(static_cast<uint64_t>(interval_.count), random);
-    // Late by more than a tick: what was missed is missed, the threads' clocks know it.
-    next = std::max(next + Nanos(static_cast<int64_t>(period)), monotonic_now());
-    const timespec until{next.count / 1'000'000'000, next.count % 1'000'000'000};
-    ::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
+    ticks.wait();
     try {
       tick();
     } catch (const std::bad_alloc&) {

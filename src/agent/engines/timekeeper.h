@@ -19,7 +19,7 @@ class Timekeeper final : public capture::SignalledClock {
   Timekeeper(int signal, Nanos interval) : signal_(signal), interval_(interval) {}
   ~Timekeeper() override { close(); }
 
-  int open() noexcept override;
+  int open(capture::Repeats&) noexcept override;
   void close() noexcept override;
   int start(pid_t tid, capture::ThreadClock& thread) noexcept override;
   void stop(capture::ThreadClock& thread) noexcept override;

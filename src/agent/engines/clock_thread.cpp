@@ -1,0 +1,34 @@
+#include "agent/engines/clock_thread.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "base/clock.h"
+#include "capture/clock.h"
+
+namespace tarsier::agent {
+
+int start_clock_thread(pthread_t& thread, void* (*run)(void*), void* self) noexcept {
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const int err = ::pthread_create(&thread, nullptr, run, self);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (err == 0) ::pthread_setname_np(thread, "tarsier-clock");
+  return err;
+}
+
+RandomTicks::RandomTicks(Nanos interval)
+    : interval_(interval), next_(monotonic_now()), random_(static_cast<uint64_t>(next_.count) | 1) {}
+
+Nanos RandomTicks::wait() {
+  const auto period = capture::draw_period(static_cast<uint64_t>(interval_.count), random_);
+  next_ = std::max(next_ + Nanos(static_cast<int64_t>(period)), monotonic_now());
+  const timespec until{next_.count / 1'000'000'000, next_.count % 1'000'000'000};
+  ::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
+  return monotonic_now();
+}
+
+}  // namespace tarsier::agent
