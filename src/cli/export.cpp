@@ -19,6 +19,8 @@
 #include "cli/unpacked_recording.h"
 #include "export/collapsed.h"
 #include "export/html.h"
+#include "export/pprof.h"
+#include "export/speedscope.h"
 #include "recording/reader.h"
 
 namespace tarsier::cli {
@@ -26,18 +28,22 @@ namespace {
 
 struct Format {
   std::string_view name;
+  bool binary;
   Status (*write)(const analysis::Model& model, std::ostream& out);
   // Of formats that are made of the file as it is, not of what it means.
   Status (*convert)(std::span<const uint8_t> recording, int fd) = nullptr;
 };
 constexpr Format kFormats[] = {
-    {"collapsed", exporting::export_collapsed},
-    {"html",
+    {"collapsed", false, exporting::export_collapsed},
+    {"html", false,
      [](const analysis::Model& model, std::ostream& out) {
        return exporting::export_html(model, model.file.substr(model.file.rfind('/') + 1), out);
      }},
-    {"jfr", nullptr, archive::write_all},
-    {"jfr.zst", nullptr, archive::pack},
+    {"pprof", true, exporting::export_pprof},
+    {"speedscope", false,
+     [](const analysis::Model& model, std::ostream& out) { return exporting::export_speedscope(model, out); }},
+    {"jfr", true, nullptr, archive::write_all},
+    {"jfr.zst", true, nullptr, archive::pack},
 };
 
 constexpr Option kOptions[] = {
@@ -45,7 +51,7 @@ constexpr Option kOptions[] = {
      .kind = Kind::kWord,
      .value = "FORMAT",
      .help = "what to make of it",
-     .allowed = "collapsed,html,jfr,jfr.zst"},
+     .allowed = "collapsed,html,pprof,speedscope,jfr,jfr.zst"},
     {.name = "output", .letter = 'o', .kind = Kind::kText, .value = "OUT", .help = "the file", .otherwise = "stdout"},
 };
 constexpr CommandSpec kSpec = {
@@ -57,6 +63,8 @@ constexpr CommandSpec kSpec = {
     .notes =
         "collapsed: one line per stack with its count, as flame graph tools read it.\n"
         "html: an interactive flame graph in one file that needs nothing else.\n"
+        "pprof: gzipped profile.proto, for go tool pprof and its kin. Files of methods are derived from class names.\n"
+        "speedscope: its JSON; all threads and the busiest ones, equal stacks merged (look at Left Heavy).\n"
         "jfr.zst: the recording itself, packed by zstd to a half or less; every command reads it as it is.\n"
         "jfr: the recording itself, unpacked, as other tools want it.\n"
         "OUT appears (and replaces an older one) only when it is complete; a symbolic link is refused.",
@@ -90,9 +98,6 @@ Status write_output(const Arguments& arguments, const std::function<Status(int f
 int export_file(const Arguments& arguments, const Format& format) {
   const auto path = recording_operand("export", arguments.operands);
   if (!path) return fail(path.error());
-  if (!arguments.has("output") && ::isatty(STDOUT_FILENO) != 0) {
-    return fail(Error{Errc::kUsage, std::string(format.name) + " is nothing for a terminal: name a file by -o OUT"});
-  }
   const auto file = UnpackedRecording::open(*path);
   if (!file) return fail(file.error());
   if (auto checked = recording::Recording::over(file->bytes()); !checked) {
@@ -107,6 +112,9 @@ int run_export(const Arguments& arguments) {
   if (!arguments.has("to"))
     return fail(Error{Errc::kUsage, "into which format? --to " + listed(kOptions[0].allowed, " or --to ")});
   const Format& format = format_named(arguments.text("to"));
+  if (format.binary && !arguments.has("output") && ::isatty(STDOUT_FILENO) != 0) {
+    return fail(Error{Errc::kUsage, std::string(format.name) + " is nothing for a terminal: name a file by -o OUT"});
+  }
   if (format.convert != nullptr) return export_file(arguments, format);
   const auto model = load_recording("export", arguments.operands);
   if (!model) return fail(model.error());
