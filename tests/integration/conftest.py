@@ -27,7 +27,7 @@ def known_answer(jdk, classes):
         yield program.ready()
 
 
-@pytest.fixture(params=["perf", "cputimer", "timekeeper"])
+@pytest.fixture(params=["perf", "cputimer", "timekeeper", "itimer"])
 def clock(request):
     """Each clock of the CPU engine that may be used here."""
     if request.param == "perf" and not harness.perf_allowed():

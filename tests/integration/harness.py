@@ -219,7 +219,7 @@ def books_by_jfr(jdk, file):
 
 
 class Sample:
-    """One jdk.ExecutionSample as `jfr print --json` shows it."""
+    """One jdk.ExecutionSample or tarsier.WallSample as `jfr print --json` shows it."""
 
     def __init__(self, values):
         thread = values.get("sampledThread") or {}
@@ -231,6 +231,8 @@ class Sample:
         self.weight = parse_span(values["weight"]) if "weight" in values else None
         self.imprecise = values.get("imprecise")
         self.failure = values.get("failure")
+        self.repeated = values.get("repeated")
+        self.state = values.get("state")
         self.time = parse_time(values["startTime"])
 
     @property
@@ -258,9 +260,9 @@ def parse_span(text):
     return 60 * int(match[1] or 0) + float(match[2])
 
 
-def samples_by_jfr(jdk, file, depth=8):
-    """All execution samples of a file, read by the JDK."""
-    text = jfr(jdk, "print", file, "--json", "--stack-depth", depth, "--events", "jdk.ExecutionSample")
+def samples_by_jfr(jdk, file, depth=8, event="jdk.ExecutionSample"):
+    """All samples of a file, read by the JDK."""
+    text = jfr(jdk, "print", file, "--json", "--stack-depth", depth, "--events", event)
     return [Sample(event["values"]) for event in json.loads(text)["recording"]["events"]]
 
 
