@@ -1,4 +1,5 @@
 """What a session leaves behind in the JVM: nothing but the loaded library."""
+import os
 import pathlib
 import re
 import subprocess
@@ -88,3 +89,26 @@ def test_the_program_ends_while_it_is_being_recorded(jdk, classes, tmp_path, how
             recorder.finish()
         assert program.lines == ["begin", "end", "hook"]
     assert engine(report(file))
+
+
+def jvmti_events(jdk, pid):
+    """The names of the JVMTI events that some agent has enabled: the JVM's own flags, read from its memory."""
+    symbols = subprocess.run(["nm", jdk.libjvm], check=True, capture_output=True, text=True, timeout=60).stdout
+    flags = {name: int(address, 16) for address, name in
+             re.findall(r"^([0-9a-f]+) [bBdD] _ZN11JvmtiExport\d+_should_post_(\w+)E$", symbols, re.MULTILINE)}
+    if not flags:
+        pytest.skip(f"{jdk}: libjvm has no symbols")
+    maps = pathlib.Path(f"/proc/{pid}/maps").read_text()
+    base = int(re.search(r"^([0-9a-f]+)-[0-9a-f]+ r\S+ 00000000 .*/libjvm\.so$", maps, re.MULTILINE)[1], 16)
+    with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
+        return {name for name, address in flags.items() if os.pread(memory.fileno(), 1, base + address) != b"\0"}
+
+
+def test_no_event_is_enabled_between_sessions(jdk, known_answer, tmp_path):
+    file, before = tmp_path / "out.jfr", jvmti_events(jdk, known_answer.pid)
+    with Recorder("-o", file, known_answer.pid) as recorder:
+        wait_for_recording(file)
+        assert {"thread_life", "class_prepare"} <= jvmti_events(jdk, known_answer.pid)
+        recorder.interrupt()
+        recorder.finish()
+    assert jvmti_events(jdk, known_answer.pid) == before
