@@ -12,7 +12,22 @@ struct Command {
   int (*run)(const Arguments& arguments);  // the exit code
 };
 
-extern const Command kPs, kRecord, kReport, kExport;
+extern const Command kPs, kRecord, kReport, kExport, kCompletion, kMan, kHelpCommand, kVersion;
+
+std::span<const Command* const> commands();
+// nullptr if there is none of that name.
+const Command* find_command(std::string_view name);
+// Says so, with what may have been meant.
+int unknown_command(std::string_view name);
+
+struct ExitCode {
+  int code;
+  std::string_view meaning;
+};
+std::span<const ExitCode> exit_codes();
+
+inline constexpr std::string_view kSummary = "shows where a running JVM spends its time";
+std::string_view version();
 
 // The whole command line, without the program's name.
 int run(std::span<const std::string> words);

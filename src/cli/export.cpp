@@ -52,13 +52,14 @@ constexpr Option kOptions[] = {
      .value = "FORMAT",
      .help = "what to make of it",
      .allowed = "collapsed,html,pprof,speedscope,jfr,jfr.zst"},
-    {.name = "output", .letter = 'o', .kind = Kind::kText, .value = "OUT", .help = "the file", .otherwise = "stdout"},
+    {.name = "output", .letter = 'o', .kind = Kind::kFile, .value = "OUT", .help = "the file", .otherwise = "stdout"},
 };
 constexpr CommandSpec kSpec = {
     .name = "export",
     .summary = "turn a recording into what other tools or a browser read",
     .operands = "FILE --to FORMAT",
     .max_operands = 1,
+    .operand = Operand::kRecording,
     .options = kOptions,
     .notes =
         "collapsed: one line per stack with its count, as flame graph tools read it.\n"

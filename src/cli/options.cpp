@@ -14,16 +14,6 @@ Error usage(std::string what) {
   return Error{Errc::kUsage, std::move(what)};
 }
 
-std::vector<std::string_view> split(std::string_view list) {
-  std::vector<std::string_view> words;
-  while (true) {
-    const size_t comma = list.find(',');
-    words.push_back(list.substr(0, comma));
-    if (comma == std::string_view::npos) return words;
-    list.remove_prefix(comma + 1);
-  }
-}
-
 const Option* find_option(const CommandSpec& spec, auto matches) {
   if (matches(kHelp)) return &kHelp;
   const auto found = std::find_if(spec.options.begin(), spec.options.end(), matches);
@@ -78,7 +68,8 @@ Status check_value(const Option& option, std::string_view value) {
   switch (option.kind) {
     case Kind::kSwitch:
     case Kind::kText:
-      return value.empty() && option.kind == Kind::kText ? Status(usage("its value is empty")) : Status();
+    case Kind::kFile:
+      return value.empty() && option.kind != Kind::kSwitch ? Status(usage("its value is empty")) : Status();
     case Kind::kWord:
       return check_word(option, value);
     case Kind::kWords:
@@ -110,6 +101,16 @@ Status check_value(const Option& option, std::string_view value) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> split(std::string_view list) {
+  std::vector<std::string_view> words;
+  while (true) {
+    const size_t comma = list.find(',');
+    words.push_back(list.substr(0, comma));
+    if (comma == std::string_view::npos) return words;
+    list.remove_prefix(comma + 1);
+  }
+}
 
 std::string listed(std::string_view list, std::string_view separator) {
   std::string text;
@@ -202,6 +203,20 @@ double Arguments::share(std::string_view option) const {
   return parsed ? *parsed : 0;
 }
 
+std::vector<Option> all_options(const CommandSpec& spec) {
+  std::vector<Option> options(spec.options.begin(), spec.options.end());
+  options.push_back(kHelp);
+  return options;
+}
+
+std::string explained(const Option& option) {
+  std::string text(option.help);
+  if (!option.allowed.empty()) text.append(": ").append(listed(option.allowed, ", "));
+  const std::string_view without = option.fallback.empty() ? option.otherwise : option.fallback;
+  if (!without.empty()) text.append(" (default: ").append(without).append(")");
+  return text;
+}
+
 std::string help_text(const CommandSpec& spec) {
   std::string text = "tarsier " + std::string(spec.name) + ": " + std::string(spec.summary) + "\n\nusage: tarsier " +
                      std::string(spec.name) + " [OPTIONS]" + (spec.operands.empty() ? "" : " ") +
@@ -213,14 +228,9 @@ std::string help_text(const CommandSpec& spec) {
     if (!option.value.empty()) left.append(" ").append(option.value);
     text += left;
     text.append(left.size() + 2 <= kColumn ? kColumn - left.size() : 2, ' ');
-    text += option.help;
-    if (!option.allowed.empty()) text.append(": ").append(listed(option.allowed, ", "));
-    const std::string_view without = option.fallback.empty() ? option.otherwise : option.fallback;
-    if (!without.empty()) text.append(" (default: ").append(without).append(")");
-    text += '\n';
+    text += explained(option) + '\n';
   };
-  for (const Option& option : spec.options) add(option);
-  add(kHelp);
+  for (const Option& option : all_options(spec)) add(option);
   if (!spec.notes.empty()) text.append("\n").append(spec.notes).append("\n");
   return text;
 }

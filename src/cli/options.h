@@ -1,4 +1,5 @@
-// The words that a command understands: one table per command, which feeds the parser and the help text alike.
+// The words that a command understands: one table per command, which feeds the parser, the help text, the man page and
+// the shells' completion alike.
 #pragma once
 
 #include <map>
@@ -15,6 +16,7 @@ namespace tarsier::cli {
 enum class Kind {
   kSwitch,    // takes no value
   kText,      // anything
+  kFile,      // a file's name
   kWord,      // one of `allowed`
   kWords,     // one or several of `allowed`, separated by commas
   kDuration,  // 10us, 1ms, 30s, 2m
@@ -35,13 +37,17 @@ struct Option {
   int64_t min = 0, max = 0;         // of kNumber; of kDuration and kSize `min` only
 };
 
+// What a command's operand names: shells complete it.
+enum class Operand { kNone, kRecording, kJvm, kCommand, kShell };
+
 struct CommandSpec {
   std::string_view name;
   std::string_view summary;
   std::string_view operands = {};  // as the usage line shows them; empty: takes none
   size_t max_operands = 0;
+  Operand operand = Operand::kNone;
   bool takes_program = false;  // everything after -- is a program to run
-  std::span<const Option> options;
+  std::span<const Option> options = {};
   std::string_view notes = {};  // shown below the options
 };
 
@@ -71,6 +77,12 @@ Result<Arguments> parse_arguments(const CommandSpec& spec, std::span<const std::
 
 // The words of an Option::allowed, as a sentence wants them.
 std::string listed(std::string_view list, std::string_view separator);
+
+// Those of the table, and --help, which every command has.
+std::vector<Option> all_options(const CommandSpec& spec);
+std::vector<std::string_view> split(std::string_view list);  // at commas
+// "how stacks are walked: agct (default: the best that works)"
+std::string explained(const Option& option);
 
 std::string help_text(const CommandSpec& spec);
 

@@ -39,6 +39,7 @@ constexpr CommandSpec kSpec = {
     .summary = "where the time went, as text or JSON",
     .operands = "FILE",
     .max_operands = 1,
+    .operand = Operand::kRecording,
     .options = kOptions,
     .notes =
         "FILE is a recording of tarsier, of JFR itself or of another tool that writes JFR files.\n"
