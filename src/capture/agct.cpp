@@ -40,6 +40,15 @@ bool starts_twice(const AgctTrace& trace) noexcept {
   return false;
 }
 
+// Up to JDK 11 on aarch64 (read in aarch64.ad, and seen) C2 pushes zero and the return address before it calls a C++
+// function: the Java frame begins above that.
+void skip_breadcrumb([[maybe_unused]] Registers& java) noexcept {
+#if defined(__aarch64__)
+  const auto* pushed = reinterpret_cast<const uint64_t*>(java.sp);
+  if (pushed[0] == 0 && pushed[1] == java.pc) java.sp += 2 * sizeof(uint64_t);
+#endif
+}
+
 // A buffer that a handler borrows while AsyncGetCallTrace fills it: too large for the 8 KB of stack that we allow
 // ourselves, too seldom used to have one per thread.
 struct Scratch {
@@ -63,7 +72,8 @@ AgctCapture::AgctCapture(AgctFunction agct, Clock& clock, int32_t max_depth, con
       ring_(memory.ring, memory.ring_size),
       threads_(memory.threads, memory.thread_slots),
       scratch_(memory.scratch),
-      scratch_count_(memory.scratch_count) {}
+      scratch_count_(memory.scratch_count),
+      native_(memory.native) {}
 
 void AgctCapture::activate(AgctCapture* capture) noexcept {
   // seq_cst: see Gate.
@@ -187,20 +197,26 @@ void AgctCapture::repeat(const ThreadClock& thread, uint64_t now_ns, uint64_t we
 }
 
 uint32_t AgctCapture::walk_from_caller(AgctTrace& trace, void* ucontext) noexcept {
-  // AsyncGetCallTrace can't start in a stub (Math.sin, arraycopy) or in the first and last instructions of a method.
+  // AsyncGetCallTrace can't start in a C++ function that Java calls without further ado (Math.pow), in a stub
+  // (arraycopy), or in the first and last instructions of a method.
   constexpr int32_t kUnknownJava = -5, kNotWalkableJava = -6;
   if (trace.frame_count != kUnknownJava && trace.frame_count != kNotWalkableJava) return 0;
   auto& context = *static_cast<ucontext_t*>(ucontext);
   const Registers own = Registers::of(context);
   Registers attempts[2];
   int count = 0;
-  Registers by_frame{};
-  const bool has_frame = Registers::caller_by_frame(context, by_frame);
-  const Registers frameless = Registers::caller_without_frame(context);
-  // A frame record with the very return address that the link register holds is the leaf's own, so sp is off by it.
-  const bool frame_is_own = has_frame && by_frame.pc == frameless.pc;
-  if (!frame_is_own) attempts[count++] = frameless;
-  if (has_frame) attempts[count++] = by_frame;
+  if (Registers java = own; leave_native_code(native_, context, java)) {
+    skip_breadcrumb(java);
+    attempts[count++] = java;
+  } else {
+    Registers by_frame{};
+    const bool has_frame = Registers::caller_by_frame(context, by_frame);
+    const Registers frameless = Registers::caller_without_frame(context);
+    // A frame record with the very return address that the link register holds is the leaf's own, so sp is off by it.
+    const bool frame_is_own = has_frame && by_frame.pc == frameless.pc;
+    if (!frame_is_own) attempts[count++] = frameless;
+    if (has_frame) attempts[count++] = by_frame;
+  }
   for (int i = 0; i < count; ++i) {
     attempts[i].store(context);
     trace.frame_count = 0;

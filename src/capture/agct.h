@@ -13,6 +13,7 @@
 #include "base/sigsafe/mpsc_ring.h"
 #include "capture/clock.h"
 #include "capture/thread_table.h"
+#include "capture/unwind_table.h"
 
 namespace tarsier::capture {
 
@@ -78,6 +79,7 @@ class AgctCapture final : public Repeats {
     size_t thread_slots;
     uint8_t* scratch;
     size_t scratch_count;
+    std::span<const UnwindTable> native = {};  // of libraries whose functions Java code calls directly
   };
   static size_t scratch_size(int32_t max_depth) noexcept;
 
@@ -100,7 +102,7 @@ class AgctCapture final : public Repeats {
   void sample(pid_t tid, const siginfo_t& info, void* ucontext) noexcept;
   void take(AgctThread& thread, const siginfo_t& info, void* ucontext, uint64_t now) noexcept;
   uint8_t* claim_scratch(uint32_t key) noexcept;
-  // Walks from the caller of the interrupted code; the number of frames, 0 if that fails too.
+  // Walks from the Java caller of the interrupted code; the number of frames, 0 if that fails too.
   uint32_t walk_from_caller(AgctTrace& trace, void* ucontext) noexcept;
   void drop(AgctDrop cause) noexcept {
     counters_.dropped[static_cast<size_t>(cause)].fetch_add(1, std::memory_order_relaxed);
@@ -113,6 +115,7 @@ class AgctCapture final : public Repeats {
   ThreadTable<AgctThread> threads_;
   uint8_t* const scratch_;
   const size_t scratch_count_;
+  const std::span<const UnwindTable> native_;
   AgctCounters counters_;
 };
 

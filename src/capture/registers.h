@@ -34,6 +34,16 @@ struct Registers {
 #endif
   }
 
+  // The link register, which holds the return address of a function that has not saved it; false where there is none.
+  static bool link([[maybe_unused]] const ucontext_t& context, [[maybe_unused]] uint64_t& link) noexcept {
+#if defined(__aarch64__)
+    link = context.uc_mcontext.regs[30];
+    return true;
+#else
+    return false;
+#endif
+  }
+
   // The caller's registers if the interrupted code is a leaf that has set up no frame.
   [[nodiscard]] static Registers caller_without_frame(const ucontext_t& context) noexcept {
     Registers caller = of(context);

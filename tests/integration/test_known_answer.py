@@ -127,3 +127,17 @@ def test_the_leaf_is_shown_as_inlined(jdk, classes, tmp_path):
     leaf = leaf[len(leaf) // 2:]  # C2 may be late on a loaded machine
     assert len(leaf) > 50
     assert sum(s.types[0] == "Inlined" for s in leaf) > 0.9 * len(leaf)
+
+
+def test_what_java_code_calls_in_the_jvm_has_a_stack(jdk, classes, tmp_path):
+    """Math.pow and the like are C++ functions or stubs, where AsyncGetCallTrace by itself sees nothing."""
+    file = tmp_path / "out.jfr"
+    agent = f"-agentpath:{LIBRARY}=cpu,file={file}"
+    with Program(jdk, classes, "RuntimeCalls", 5, options=[agent]) as program:
+        assert program.wait() == 0
+    document = report(file)
+    hot = {row["method"]: row for row in document["hot"]}
+    assert hot["RuntimeCalls.work"]["total"] > 0.85, document["verdict"]
+    # On x86_64 C2 has instructions or stubs for all of them, but for the remainder.
+    assert sum(row["self"] for name, row in hot.items() if name.startswith(("lib", "StubRoutines"))) > 0.1
+    assert sum(document["quality"]["failed"].values()) < 0.05 * document["quality"]["samples"], document["quality"]

@@ -36,12 +36,14 @@ def test_fifty_sessions_leave_nothing_behind(known_answer, tmp_path, clock):
     attach_once(known_answer)
     threads, descriptors = names_of_threads(pid), descriptors_of(pid)
     signals = signal_sets(pid)
+    taken = 0
     for cycle in range(50):
         tarsier("record", "--cpu", "--clock", clock, "-d", "100ms", "-o", file, pid)
-        if cycle % 10 == 4:
-            assert engine(report(file))["samples"]["taken"] > 0
+        if cycle % 10 == 4:  # on a loaded machine a single session may see no tick of a coarse clock
+            taken += engine(report(file))["samples"]["taken"]
         if cycle == 4:
             mapped, anonymous, private = our_mappings(pid), mapped_bytes(pid)["anonymous"], private_bytes(pid)
+    assert taken > 0
     # Our thread says that the file is finished, then ends: that takes it a moment.
     wait_until(lambda: names_of_threads(pid) == threads, f"the threads are {threads} again", 10)
     wait_until(lambda: descriptors_of(pid) == descriptors, f"the descriptors are {descriptors} again", 10)

@@ -5,8 +5,9 @@ import time
 import pytest
 from harness import Program, Recorder, cpu_by_thread, engine, report, samples_by_jfr, wait_for_recording
 
-COLLECTORS = {"parallel": ("-XX:+UseParallelGC", re.compile(r"^GC Thread")),
-              "g1": ("-XX:+UseG1GC", re.compile(r"^GC Thread|^G1 "))}
+# Names of the collectors' threads in 8, 11, and 17 and later.
+COLLECTORS = {"parallel": ("-XX:+UseParallelGC", re.compile(r"^GC task thread|^ParGC Thread|^GC Thread")),
+              "g1": ("-XX:+UseG1GC", re.compile(r"^Gang worker|^GC Thread|^G1 "))}
 
 
 @pytest.mark.parametrize("collector", COLLECTORS)

@@ -11,6 +11,7 @@
 #include "agent/engines/clock_choice.h"
 #include "base/mapping.h"
 #include "capture/agct.h"
+#include "linux/loaded_library.h"
 #include "linux/procfs.h"
 #include "linux/signals.h"
 
@@ -64,6 +65,19 @@ class Sampler final : public ThreadListener {
   std::atomic<int> last_error_{0};
 };
 
+// The libraries whose functions compiled Java code calls directly, and that stay loaded as long as the JVM lives.
+std::vector<capture::UnwindTable> native_code() {
+  std::vector<capture::UnwindTable> tables;
+  for (const char* name : {"libjvm.so", "libc.so.6", "libm.so.6"}) {
+    const auto library = linux::find_library(name);
+    if (!library) continue;
+    if (auto table = capture::UnwindTable::open(library->code_begin, library->code_end, library->eh_frame_header)) {
+      tables.push_back(*table);
+    }
+  }
+  return tables;
+}
+
 class AgctEngine final : public Engine {
  public:
   explicit AgctEngine(EngineContext& context) : context_(context) {}
@@ -91,6 +105,7 @@ class AgctEngine final : public Engine {
   capture::AgctFunction agct_ = nullptr;
   ClockChoice choice_;
   std::unique_ptr<AgctDecoder> decoder_;
+  const std::vector<capture::UnwindTable> native_ = native_code();
 
   Mapping ring_, table_, scratch_;
   size_t scratch_count_ = 0;
@@ -129,7 +144,7 @@ Status AgctEngine::start() {
   capture_ = std::make_unique<AgctCapture>(
       agct_, *clock_, context_.options.max_depth,
       AgctCapture::Memory{ring_.data(), ring_.size(), table_.data(), table_.size() / sizeof(void*), scratch_.data(),
-                          scratch_count_});
+                          scratch_count_, native_});
   sampler_ = std::make_unique<Sampler>(*capture_, *clock_);
   AgctCapture::activate(capture_.get());
   if (const int err = clock_->open(*capture_)) return errno_error("starting the clock " + choice_.name, err);

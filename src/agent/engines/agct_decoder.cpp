@@ -1,5 +1,7 @@
 #include "agent/engines/agct_decoder.h"
 
+#include <dlfcn.h>
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -22,11 +24,27 @@ constexpr const char* kFailures[] = {"no_Java_frame",         "no_class_load", "
                                      "not_walkable_not_Java", "unknown_Java",  "not_walkable_Java", "unknown_state",
                                      "thread_exit",           "deopt",         "safepoint"};
 
-// In a stub the caller's stack is the whole Java truth; in the first or last instructions of a compiled method it lacks
-// that method, so the sample stays a failure, with its callers below it.
+// In a stub and in a C++ function the caller's stack is the whole Java truth; in the first or last instructions of a
+// compiled method it lacks that method, so the sample stays a failure, with its callers below it.
 bool failed(const AgctRecord& record, const hotspot::Code& code) {
   if (record.repeated) return true;  // its last stack is not known any more
-  return record.result <= 0 && !(record.frame_count > 0 && code.kind == hotspot::CodeKind::kStub);
+  const bool no_java_code = code.kind == hotspot::CodeKind::kStub || code.kind == hotspot::CodeKind::kNotInCache;
+  return record.result <= 0 && !(record.frame_count > 0 && no_java_code);
+}
+
+// Interrupted in a C++ function that Java code has called?
+bool in_library(const AgctRecord& record, const hotspot::Code& code) {
+  return record.result <= 0 && record.frame_count > 0 && code.kind == hotspot::CodeKind::kNotInCache;
+}
+Dl_info library_at(uint64_t pc) {
+  Dl_info info{};
+  ::dladdr(reinterpret_cast<void*>(pc), &info);
+  return info;
+}
+std::string library_name(uint64_t pc) {
+  const char* path = library_at(pc).dli_fname;
+  if (path == nullptr) return "[native]";
+  return std::string(path + std::string_view(path).rfind('/') + 1);  // npos + 1 is 0
 }
 
 std::string failure_name(const AgctRecord& record) {
@@ -147,15 +165,20 @@ void AgctDecoder::write_event(const AgctRecord& record, const AgctRecord& walked
 // The same raw answer at the same kind of code is the same stack.
 AgctDecoder::StackKey AgctDecoder::key_of(const AgctRecord& record, const hotspot::Code& code) {
   const struct {
-    uint64_t method;
+    uint64_t place;  // the compiled method, or the library
     int32_t failure;
     uint16_t kernel_count;
     hotspot::CodeKind kind;
     bool truncated : 1, repeated : 1;
     // All of it is hashed, so no bit may be left to chance.
     uint8_t rest : 6;
-  } head = {
-      code.method, std::min(record.result, 0), record.kernel_count, code.kind, record.truncated, record.repeated, 0};
+  } head = {in_library(record, code) ? reinterpret_cast<uint64_t>(library_at(record.pc).dli_fbase) : code.method,
+            std::min(record.result, 0),
+            record.kernel_count,
+            code.kind,
+            record.truncated,
+            record.repeated,
+            0};
   static_assert(sizeof(head) == 16);
   const XXH64_hash_t seed = XXH3_64bits(&head, sizeof(head));
   const size_t size = record.kernel().size_bytes() + record.frames().size_bytes();
@@ -177,6 +200,8 @@ StackId AgctDecoder::stack_of(const AgctRecord& record, const hotspot::Code& cod
     const bool none = record.result == 0 && !record.repeated;
     const std::string marker = none ? "[no Java frame]" : "[failed: " + failure_name(record) + "]";
     frames_.push_back({context_.methods.marker(marker), 0, 0, FrameType::kMarker});
+  } else if (in_library(record, code)) {
+    frames_.push_back({context_.methods.marker(library_name(record.pc)), 0, 0, FrameType::kVm});
   } else if (record.result <= 0) {
     frames_.push_back({context_.methods.marker(code_->stub_name(record.pc)), 0, 0, FrameType::kStub});
   }

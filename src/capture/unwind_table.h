@@ -1,0 +1,51 @@
+// From a function of a C++ library to its caller, by the tables that compilers leave in every library (.eh_frame).
+//
+// Compiled Java code calls C++ functions of the JVM directly (Math.pow, a collector's barriers). AsyncGetCallTrace
+// can't start there on aarch64: a frame record lies at the bottom of a C++ frame, so it does not tell where the frame
+// ends and the Java frame begins. These tables do.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "capture/registers.h"
+
+namespace tarsier::capture {
+
+class UnwindTable {
+ public:
+  // `header`: the library's .eh_frame_hdr; [begin, end): its code. The library must stay loaded. A header without the
+  // usual sorted table is refused.
+  static std::optional<UnwindTable> open(uint64_t begin, uint64_t end, const uint8_t* header) noexcept;
+
+  [[nodiscard]] bool contains(uint64_t pc) const noexcept { return pc - begin_ < end_ - begin_; }
+
+  // How to find the caller, valid at one instruction: all relative to the value that sp had before the call (the CFA).
+  struct Rule {
+    bool by_fp;          // CFA = fp + cfa_offset, otherwise sp + cfa_offset
+    int64_t cfa_offset;  //
+    bool ra_saved;       // otherwise still in the link register
+    int64_t ra_offset;   // from the CFA
+    bool fp_saved;       // otherwise the caller's
+    int64_t fp_offset;   // from the CFA
+  };
+  // Nothing where the tables say nothing, or something that takes more than a Rule.
+  [[nodiscard]] std::optional<Rule> rule_at(uint64_t pc) const noexcept;
+
+ private:
+  UnwindTable(uint64_t begin, uint64_t end, const uint8_t* header, uint32_t count) noexcept
+      : begin_(begin), end_(end), header_(header), count_(count) {}
+
+  [[nodiscard]] const uint8_t* find_description(uint64_t pc) const noexcept;
+
+  uint64_t begin_, end_;
+  const uint8_t* header_;
+  uint32_t count_;
+};
+
+// Leaves the C++ functions that the registers are in, as long as one of the tables knows them. False if it is not known
+// how. `context` is where the registers came from.
+bool leave_native_code(std::span<const UnwindTable> tables, const ucontext_t& context, Registers& registers) noexcept;
+
+}  // namespace tarsier::capture
