@@ -50,6 +50,9 @@ void JNICALL on_thread_end(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread) {
 void JNICALL on_class_prepare(jvmtiEnv* jvmti, JNIEnv*, jthread, jclass klass) {
   visit([&](Session& session) { session.on_class_prepare(jvmti, klass); });
 }
+void JNICALL on_sampled_object(jvmtiEnv* jvmti, JNIEnv*, jthread, jobject, jclass klass, jlong size) {
+  visit([&](Session& session) { session.on_sampled_object(jvmti, klass, size); });
+}
 // AsyncGetCallTrace refuses to work unless somebody listens to class loading.
 void JNICALL on_class_load(jvmtiEnv*, JNIEnv*, jthread, jclass) {}
 // Not through the gate: it waits for the session, which waits for the gate. The slot keeps the session alive.
@@ -69,6 +72,7 @@ Status install_callbacks(jvmtiEnv* jvmti) {
   callbacks.ClassPrepare = on_class_prepare;
   callbacks.ClassLoad = on_class_load;
   callbacks.VMDeath = on_vm_death;
+  callbacks.SampledObjectAlloc = on_sampled_object;
   if (jvmti->SetEventCallbacks(&callbacks, sizeof(callbacks)) != JVMTI_ERROR_NONE) {
     return Error{Errc::kFailed, "the JVM does not take our JVMTI callbacks"};
   }

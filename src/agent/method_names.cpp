@@ -3,17 +3,13 @@
 #include <algorithm>
 
 namespace tarsier::agent {
-namespace {
 
-// "Ljava/lang/String;" -> "java/lang/String". Arrays have no methods of their own.
 std::string_view class_name_of(std::string_view signature) {
   if (signature.size() >= 2 && signature.front() == 'L' && signature.back() == ';') {
     return signature.substr(1, signature.size() - 2);
   }
   return signature;
 }
-
-}  // namespace
 
 MethodNames::MethodNames(Jvm& jvm, recording::Writer& writer)
     : jvm_(jvm), writer_(writer), generation_(writer.generation()) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -14,6 +15,9 @@
 #include "recording/writer.h"
 
 namespace tarsier::agent {
+
+// "Ljava/lang/String;" -> "java/lang/String"; arrays keep their signature.
+std::string_view class_name_of(std::string_view signature);
 
 class MethodNames {
  public:

@@ -74,6 +74,10 @@ void Session::on_class_prepare(jvmtiEnv* jvmti, jclass klass) {
   for (auto& engine : engines_) engine->on_class_prepare(jvmti, klass);
 }
 
+void Session::on_sampled_object(jvmtiEnv* jvmti, jclass klass, jlong size) {
+  for (auto& engine : engines_) engine->on_sampled_object(jvmti, klass, size);
+}
+
 void Session::reached(bool Session::*milestone) {
   const std::lock_guard guard(milestone_lock_);
   this->*milestone = true;
@@ -206,14 +210,7 @@ Status Session::start() {
   if (Status status = install_callbacks(jvm_->jvmti()); !status) return status;
   methods_ = std::make_unique<MethodNames>(*jvm_, *writer_);
   context_.emplace(EngineContext{*jvm_, *threads_, *methods_, *writer_, options_.session, 0});
-  auto engines = make_engines(*context_);
-  if (!engines) return std::move(engines).error();
-  engines_ = std::move(*engines);
-  for (auto& engine : engines_) {
-    auto report = engine->probe();
-    if (!report) return std::move(report).error();
-    reports_.push_back(std::move(*report));
-  }
+  if (Status status = probe_engines(); !status) return status;
 
   if (debug_info_ == nullptr)
     debug_info_ = std::make_unique<PreciseDebugInfo>(jvm_->lib(), PreciseDebugInfo::When::kRunning);
@@ -231,12 +228,7 @@ Status Session::start() {
       return Error{Errc::kFailed, "the JVM does not tell about its threads"};
     }
   }
-  for (auto& engine : engines_) {
-    if (Status status = engine->start(); !status) {
-      for (auto& started : engines_) started->stop();
-      return status;
-    }
-  }
+  if (Status status = start_engines(); !status) return status;
   if (Status flushed = writer_->flush(); !flushed) {
     for (auto& started : engines_) started->stop();
     return flushed;
@@ -244,6 +236,9 @@ Status Session::start() {
   if (!channel_) return {};
   control::Started message;
   message.engines = reports_;
+  for (const control::EngineReport& report : reports_) {
+    if (!report.runs) message.warnings.push_back("no " + report.name + ": " + report.why);
+  }
   for (auto& engine : engines_) {
     for (std::string& warning : engine->warnings()) message.warnings.push_back(std::move(warning));
   }
@@ -255,6 +250,49 @@ Status Session::start() {
   }
   (void)channel_->send(message, kPatience);  // if it has hung up, the loop notices
   return {};
+}
+
+Status Session::probe_engines() {
+  auto engines = make_engines(*context_);
+  if (!engines) return std::move(engines).error();
+  engines_ = std::move(*engines);
+  for (auto& engine : engines_) {
+    auto& report = reports_.emplace_back();
+    auto probed = engine->probe();
+    if (probed) {
+      report = std::move(*probed);
+    } else if (Status status = go_on_without(*engine, report, probed.error()); !status) {
+      return status;
+    }
+  }
+  return {};
+}
+
+Status Session::start_engines() {
+  for (size_t i = 0; i < engines_.size(); ++i) {
+    if (!reports_[i].runs) continue;
+    const Status started = engines_[i]->start();
+    if (started) continue;
+    engines_[i]->stop();
+    if (Status status = go_on_without(*engines_[i], reports_[i], started.error()); !status) {
+      for (auto& engine : engines_) engine->stop();
+      return status;
+    }
+    write_engine_used(reports_[i]);
+  }
+  return {};
+}
+
+Status Session::go_on_without(const Engine& engine, control::EngineReport& report, const Error& error) const {
+  if (!engine.dispensable() || engines_.size() == 1) return error;
+  report = {std::string(engine.name()), "none", error.what, {}, {}, false};
+  return {};
+}
+
+void Session::write_engine_used(const control::EngineReport& report) {
+  const recording::Value used[] = {std::string_view(report.name), std::string_view(report.mechanism),
+                                   std::string_view(report.why), report.interval.count, report.interval_bytes.count};
+  writer_->sticky_event(recording::Event::kEngineUsed, report.name, monotonic_now(), used);
 }
 
 void Session::write_session_events() {
@@ -278,11 +316,7 @@ void Session::write_session_events() {
                                   started_ms,
                                   static_cast<int64_t>(::getpid())};
   writer_->sticky_event(recording::Event::kJvmInformation, "", now, jvm);
-  for (const control::EngineReport& report : reports_) {
-    const recording::Value used[] = {std::string_view(report.name), std::string_view(report.mechanism),
-                                     std::string_view(report.why), report.interval.count};
-    writer_->sticky_event(recording::Event::kEngineUsed, report.name, now, used);
-  }
+  for (const control::EngineReport& report : reports_) write_engine_used(report);
 }
 
 bool Session::should_stop() {

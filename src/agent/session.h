@@ -44,6 +44,7 @@ class Session {
   void on_thread_start(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread);
   void on_thread_end(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread);
   void on_class_prepare(jvmtiEnv* jvmti, jclass klass);
+  void on_sampled_object(jvmtiEnv* jvmti, jclass klass, jlong size);
   // Waits until the session has started, or failed to: what the program does first is then recorded too.
   void wait_until_started();
   // Asks the session to finish and waits until it has let go of the JVM.
@@ -57,11 +58,16 @@ class Session {
   Status connect();
   Status open_own_file();
   Status start();
+  Status probe_engines();
+  Status start_engines();
+  // If the others can do without this engine, its report says why it does not run; otherwise the error is ours too.
+  Status go_on_without(const Engine& engine, control::EngineReport& report, const Error& error) const;
   void loop();
   bool should_stop();
   void housekeeping();
   void write_stats();
   void write_session_events();
+  void write_engine_used(const control::EngineReport& report);
   void finish();
   void let_go();
   void fail(const Error& error);
@@ -82,7 +88,7 @@ class Session {
   std::unique_ptr<MethodNames> methods_;
   std::optional<EngineContext> context_;
   std::vector<std::unique_ptr<Engine>> engines_;
-  std::vector<control::EngineReport> reports_;
+  std::vector<control::EngineReport> reports_;  // of engines_, in their order
   std::unique_ptr<CpuAccount> cpu_;
 
   Nanos started_at_, next_flush_;

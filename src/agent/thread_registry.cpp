@@ -7,6 +7,16 @@
 #include "base/clock.h"
 
 namespace tarsier::agent {
+namespace {
+
+uint64_t next_era() {
+  static std::atomic<uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+}  // namespace
+
+ThreadRegistry::ThreadRegistry(Jvm& jvm) : jvm_(jvm), era_(next_era()) {}
 
 ThreadRegistry::~ThreadRegistry() {
   JNIEnv* jni = jvm_.jni();
@@ -83,6 +93,7 @@ jobject ThreadRegistry::add_locked(JavaThread entry) {
   entry.serial = next_serial_++;
   auto stored = std::make_unique<JavaThread>(std::move(entry));
   live_[stored->tid] = stored.get();
+  era_.store(next_era(), std::memory_order_release);
   if (listener_ != nullptr) listener_->thread_started(*stored);
   threads_.emplace(stored->serial, std::move(stored));
   return unused;
@@ -145,11 +156,31 @@ void ThreadRegistry::on_end(jvmtiEnv* jvmti, JNIEnv* jni, jthread self) {
 
 jobject ThreadRegistry::end_locked(JavaThread& thread) {
   live_.erase(thread.tid);
+  era_.store(next_era(), std::memory_order_release);
   if (listener_ != nullptr) listener_->thread_ended(thread);
   thread.ended = true;
   thread.seen = true;  // its last name is still to be told
   ended_.push_back(thread.serial);
   return std::exchange(thread.ref, nullptr);
+}
+
+uint32_t ThreadRegistry::serial_of_current() {
+  struct Known {
+    uint64_t era = 0;
+    uint32_t serial = 0;
+  };
+  static thread_local Known known;
+  // Pairs with the release where threads come and go. A thread's own coming and going it sees anyway.
+  if (known.era == era_.load(std::memory_order_acquire)) return known.serial;
+  const std::lock_guard guard(lock_);
+  const auto it = live_.find(::gettid());
+  known = {era_.load(std::memory_order_relaxed), it == live_.end() ? 0 : it->second->serial};
+  return known.serial;
+}
+
+uint32_t ThreadRegistry::newest_serial() {
+  const std::lock_guard guard(lock_);
+  return next_serial_ - 1;
 }
 
 std::optional<JavaThread> ThreadRegistry::find(uint32_t serial) {

@@ -8,6 +8,7 @@
 #include <jvmti.h>
 #include <sys/types.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -50,7 +51,7 @@ class ThreadListener {
 
 class ThreadRegistry {
  public:
-  explicit ThreadRegistry(Jvm& jvm) : jvm_(jvm) {}
+  explicit ThreadRegistry(Jvm& jvm);
   ~ThreadRegistry();
 
   // Before any event: what the JVM calls the fields that we read.
@@ -63,10 +64,15 @@ class ThreadRegistry {
   void on_start(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread);
   void on_end(jvmtiEnv* jvmti, JNIEnv* jni, jthread self);
 
+  // Of the calling thread, 0 if it is not registered (yet, or any more). The lock is taken only if threads have come or
+  // gone since this thread last asked.
+  uint32_t serial_of_current();
+
   // Session thread. By value: the thread may rename itself or end while we look.
   std::optional<JavaThread> find(uint32_t serial);
   std::optional<JavaThread> find_by_tid(pid_t tid);  // live ones
   void mark_seen(uint32_t serial);
+  [[nodiscard]] uint32_t newest_serial();
   // Reads again the names of threads that had events since the last call; answers those that changed.
   std::vector<JavaThread> refresh_names();
   // Those that have ended since forget_ended() was last called.
@@ -96,6 +102,7 @@ class ThreadRegistry {
   ThreadListener* listener_ = nullptr;
 
   std::mutex lock_;
+  std::atomic<uint64_t> era_;  // changes when a thread comes or goes; no two registries share one
   uint32_t next_serial_ = 1;
   std::unordered_map<uint32_t, std::unique_ptr<JavaThread>> threads_;
   std::unordered_map<pid_t, JavaThread*> live_;

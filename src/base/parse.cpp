@@ -58,4 +58,14 @@ std::string format_duration(Nanos value) {
   return std::to_string(value.count) + "ns";
 }
 
+std::string format_size(Bytes value) {
+  std::string text = std::to_string(value.count);
+  for (const Unit& unit : kSizes) {
+    if (value.count != 0 && value.count % unit.factor == 0) {
+      text = std::to_string(value.count / unit.factor) + std::string(unit.suffix);
+    }
+  }
+  return text;
+}
+
 }  // namespace tarsier

@@ -15,4 +15,7 @@ Result<Bytes> parse_size(std::string_view text);
 // The shortest of the forms above that is exact: 1ms, 1500us, 30s.
 std::string format_duration(Nanos value);
 
+// 512k, 64m; 1000 where no unit is exact.
+std::string format_size(Bytes value);
+
 }  // namespace tarsier

@@ -87,8 +87,10 @@ Status check_value(const Option& option, std::string_view value) {
     case Kind::kSize: {
       const auto parsed = parse_size(value);
       if (parsed && parsed->count < option.min) {
-        return usage("'" + std::string(value) + "' is too small; the least is " + std::to_string(option.min >> 20) +
-                     "m");
+        return usage("'" + std::string(value) + "' is too small; the least is " + format_size(Bytes(option.min)));
+      }
+      if (parsed && option.max != 0 && parsed->count > option.max) {
+        return usage("'" + std::string(value) + "' is too much; the most is " + format_size(Bytes(option.max)));
       }
       return outcome(parsed);
     }
@@ -152,14 +154,16 @@ Result<Arguments> parse_arguments(const CommandSpec& spec, std::span<const std::
                      "'");
       }
       value = word.substr(name_end + (is_long ? 1 : 0));
-    } else if (option->kind != Kind::kSwitch) {
+    } else if (option->kind != Kind::kSwitch && !option->bare) {
       if (i + 1 == words.size()) {
         return usage(shown + " needs a value, " + std::string(option->value));
       }
       value = words[++i];
     }
-    if (auto checked = check_value(*option, value); !checked) return std::move(checked).error().in(shown);
-    arguments.given_.insert_or_assign(std::string(option->name), std::string(value));
+    const bool left_out = option->bare && name_end == word.size();
+    if (auto checked = left_out ? Status() : check_value(*option, value); !checked)
+      return std::move(checked).error().in(shown);
+    arguments.given_.insert_or_assign(std::string(option->name), std::string(left_out ? option->fallback : value));
   }
   if (arguments.operands.size() > spec.max_operands && !arguments.has("help")) {
     return usage("one word too many: '" + arguments.operands[spec.max_operands] + "'; usage: tarsier " +
@@ -225,7 +229,8 @@ std::string help_text(const CommandSpec& spec) {
   const auto add = [&text](const Option& option) {
     std::string left = option.letter != 0 ? std::string("  -") + option.letter + ", " : "      ";
     left.append("--").append(option.name);
-    if (!option.value.empty()) left.append(" ").append(option.value);
+    if (!option.value.empty())
+      left.append(option.bare ? "[=" : " ").append(option.value).append(option.bare ? "]" : "");
     text += left;
     text.append(left.size() + 2 <= kColumn ? kColumn - left.size() : 2, ' ');
     text += explained(option) + '\n';

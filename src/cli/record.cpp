@@ -30,7 +30,14 @@ namespace tarsier::cli {
 namespace {
 
 constexpr Option kOptions[] = {
-    {.name = "cpu", .help = "sample where CPU time goes (the default)"},
+    {.name = "cpu", .help = "sample where CPU time goes"},
+    {.name = "alloc",
+     .kind = Kind::kSize,
+     .value = "BYTES",
+     .fallback = "512k",
+     .help = "sample who allocates what, once in BYTES; 0: every object",
+     .max = control::kMaxAllocInterval.count,
+     .bare = true},
     {.name = "engine",
      .kind = Kind::kWord,
      .value = "NAME",
@@ -87,6 +94,7 @@ constexpr CommandSpec kSpec = {
     .takes_program = true,
     .options = kOptions,
     .notes =
+        "Without --cpu and --alloc: both, as far as the JVM can.\n"
         "NAME is a part of the JVM's main class or jar. If only one JVM runs, it need not be named.\n"
         "-- CMD starts a program and records its (first) JVM from its start until the program ends or the time is "
         "over;\n"
@@ -100,6 +108,9 @@ constexpr CommandSpec kSpec = {
 
 control::SessionOptions session_options(const Arguments& arguments) {
   control::SessionOptions options;
+  options.cpu = arguments.has("cpu");
+  options.alloc = arguments.has("alloc");
+  options.alloc_interval = arguments.size("alloc");
   options.engine = arguments.text("engine");
   options.clock = arguments.text("clock");
   options.interval = arguments.duration("interval");

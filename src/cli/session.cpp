@@ -96,6 +96,8 @@ void Session::on(const control::Started& started) {
   say(announcement_);
   for (const control::EngineReport& engine : started.engines) {
     std::string line = engine.name + " by " + engine.mechanism;
+    if (!engine.runs) continue;  // a warning says why
+    if (engine.interval_bytes.count > 0) line += ", every " + format_size(engine.interval_bytes);
     if (engine.interval.count > 0) line += ", every " + format_duration(engine.interval);
     if (!engine.why.empty()) line += " (" + engine.why + ")";
     say(line);

@@ -48,8 +48,12 @@ json to_json(const Start& m) {
 json to_json(const Started& m) {
   json engines = json::array();
   for (const EngineReport& e : m.engines) {
-    engines.push_back(
-        {{"name", e.name}, {"mechanism", e.mechanism}, {"why", e.why}, {"interval_ns", e.interval.count}});
+    engines.push_back({{"name", e.name},
+                       {"mechanism", e.mechanism},
+                       {"why", e.why},
+                       {"interval_ns", e.interval.count},
+                       {"interval_bytes", e.interval_bytes.count},
+                       {"runs", e.runs}});
   }
   return {{"type", "started"}, {"engines", engines}, {"warnings", m.warnings}};
 }
@@ -62,6 +66,8 @@ void from_json_object(const json& j, Started& m) {
       take(e, "mechanism", report.mechanism);
       take(e, "why", report.why);
       take(e, "interval_ns", report.interval);
+      take(e, "interval_bytes", report.interval_bytes);
+      take(e, "runs", report.runs);
     }
   }
   if (const auto it = j.find("warnings"); it != j.end() && it->is_array()) {

@@ -42,6 +42,8 @@ struct Start {
 struct EngineReport {
   std::string name, mechanism, why;
   Nanos interval;
+  Bytes interval_bytes;
+  bool runs = true;  // false: asked for, but it can't; `why` says so
 };
 struct Started {
   std::vector<EngineReport> engines;

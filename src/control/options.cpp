@@ -12,7 +12,7 @@ namespace {
 // One row per word of the agent string: how it is read, and how it is written back when it differs from the default.
 struct Row {
   std::string_view name;
-  bool takes_value;
+  enum class Takes { kNothing, kValue, kMaybe } takes;
   Status (*read)(AgentString&, std::string_view);
   std::string (*write)(const SessionOptions&);  // nullptr: no part of a session
 };
@@ -24,32 +24,46 @@ Status assign(T& target, Result<T> parsed) {
   return {};
 }
 
-constexpr std::array<Row, 11> kRows = {{
-    {"cpu", false,
+constexpr std::array<Row, 12> kRows = {{
+    {"cpu", Row::Takes::kNothing,
      [](AgentString& a, std::string_view) -> Status {
        a.session.cpu = true;
        return {};
      },
      [](const SessionOptions& o) -> std::string { return o.cpu ? "cpu" : ""; }},
-    {"engine", true,
+    {"alloc", Row::Takes::kMaybe,
+     [](AgentString& a, std::string_view v) -> Status {
+       a.session.alloc = true;
+       if (v.empty()) return {};
+       if (Status status = assign(a.session.alloc_interval, parse_size(v)); !status) return status;
+       if (a.session.alloc_interval.count > kMaxAllocInterval.count) {
+         return Error{Errc::kUsage, "'" + std::string(v) + "' is too much; the most is 1g"};
+       }
+       return {};
+     },
+     [](const SessionOptions& o) -> std::string { return o.alloc ? std::to_string(o.alloc_interval.count) : ""; }},
+    {"engine", Row::Takes::kValue,
      [](AgentString& a, std::string_view v) -> Status {
        a.session.engine = v;
        return {};
      },
      [](const SessionOptions& o) { return o.engine; }},
-    {"clock", true,
+    {"clock", Row::Takes::kValue,
      [](AgentString& a, std::string_view v) -> Status {
        a.session.clock = v;
        return {};
      },
      [](const SessionOptions& o) { return o.clock; }},
-    {"interval", true, [](AgentString& a, std::string_view v) { return assign(a.session.interval, parse_duration(v)); },
+    {"interval", Row::Takes::kValue,
+     [](AgentString& a, std::string_view v) { return assign(a.session.interval, parse_duration(v)); },
      [](const SessionOptions& o) { return o.interval.count == 0 ? "" : format_duration(o.interval); }},
-    {"duration", true, [](AgentString& a, std::string_view v) { return assign(a.session.duration, parse_duration(v)); },
+    {"duration", Row::Takes::kValue,
+     [](AgentString& a, std::string_view v) { return assign(a.session.duration, parse_duration(v)); },
      [](const SessionOptions& o) { return o.duration.count == 0 ? "" : format_duration(o.duration); }},
-    {"memory", true, [](AgentString& a, std::string_view v) { return assign(a.session.memory, parse_size(v)); },
+    {"memory", Row::Takes::kValue,
+     [](AgentString& a, std::string_view v) { return assign(a.session.memory, parse_size(v)); },
      [](const SessionOptions& o) { return o.memory == SessionOptions().memory ? "" : std::to_string(o.memory.count); }},
-    {"maxdepth", true,
+    {"maxdepth", Row::Takes::kValue,
      [](AgentString& a, std::string_view v) -> Status {
        int depth = 0;
        const auto [rest, error] = std::from_chars(v.data(), v.data() + v.size(), depth);
@@ -62,22 +76,23 @@ constexpr std::array<Row, 11> kRows = {{
      [](const SessionOptions& o) {
        return o.max_depth == SessionOptions().max_depth ? "" : std::to_string(o.max_depth);
      }},
-    {"chunksize", true, [](AgentString& a, std::string_view v) { return assign(a.session.chunk_size, parse_size(v)); },
+    {"chunksize", Row::Takes::kValue,
+     [](AgentString& a, std::string_view v) { return assign(a.session.chunk_size, parse_size(v)); },
      [](const SessionOptions& o) {
        return o.chunk_size == SessionOptions().chunk_size ? "" : std::to_string(o.chunk_size.count);
      }},
-    {"chunktime", true,
+    {"chunktime", Row::Takes::kValue,
      [](AgentString& a, std::string_view v) { return assign(a.session.chunk_age, parse_duration(v)); },
      [](const SessionOptions& o) {
        return o.chunk_age == SessionOptions().chunk_age ? "" : format_duration(o.chunk_age);
      }},
-    {"file", true,
+    {"file", Row::Takes::kValue,
      [](AgentString& a, std::string_view v) -> Status {
        a.file = v;
        return {};
      },
      nullptr},
-    {"connect", true,
+    {"connect", Row::Takes::kValue,
      [](AgentString& a, std::string_view v) -> Status {
        a.connect = v;
        return {};
@@ -99,14 +114,15 @@ Status read_word(AgentString& result, std::string_view word) {
   const std::string_view name = word.substr(0, equals);
   for (const Row& row : kRows) {
     if (row.name != name) continue;
-    if (row.takes_value && (equals == std::string_view::npos || equals + 1 == word.size())) {
+    const bool has_value = equals != std::string_view::npos && equals + 1 < word.size();
+    if (!has_value && (row.takes == Row::Takes::kValue || (row.takes == Row::Takes::kMaybe && equals < word.size()))) {
       return Error{Errc::kUsage,
                    "agent option '" + std::string(name) + "' needs a value, as in " + std::string(name) + "=..."};
     }
-    if (!row.takes_value && equals != std::string_view::npos) {
+    if (row.takes == Row::Takes::kNothing && equals != std::string_view::npos) {
       return Error{Errc::kUsage, "agent option '" + std::string(name) + "' takes no value"};
     }
-    Status status = row.read(result, row.takes_value ? word.substr(equals + 1) : std::string_view());
+    Status status = row.read(result, has_value ? word.substr(equals + 1) : std::string_view());
     if (!status) return std::move(status).error().in("agent option '" + std::string(name) + "'");
     return {};
   }
@@ -139,7 +155,7 @@ std::string to_agent_string(const SessionOptions& options) {
     if (value.empty()) continue;
     if (!text.empty()) text += ',';
     text += row.name;
-    if (row.takes_value) text += '=' + value;
+    if (row.takes != Row::Takes::kNothing) text += '=' + value;
   }
   return text;
 }

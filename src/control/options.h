@@ -10,8 +10,12 @@
 
 namespace tarsier::control {
 
+constexpr Bytes kMaxAllocInterval{1 << 30};
+
 struct SessionOptions {
-  bool cpu = true;          // sample where CPU time goes
+  // Engines that were named. None: all that change nothing in the JVM's code, as far as they work.
+  bool cpu = false;         // sample where CPU time goes
+  bool alloc = false;       // sample who allocates what
   std::string engine = "";  // agct; empty: the best that works
   std::string clock = "";   // perf, cputimer, timekeeper, wall, itimer, real; empty: the best that works
   Nanos interval{0};        // 0: 1 ms, or the finest that the clock can do
@@ -20,6 +24,11 @@ struct SessionOptions {
   int max_depth = 2048;     // frames of one stack
   Bytes chunk_size{256 << 20};
   Nanos chunk_age{seconds(3600)};
+  Bytes alloc_interval{512 << 10};  // mean number of bytes between two samples of a thread; 0: every object
+
+  [[nodiscard]] bool names_engines() const { return cpu || alloc; }
+  [[nodiscard]] bool wants_cpu() const { return cpu || !names_engines(); }
+  [[nodiscard]] bool wants_alloc() const { return alloc || !names_engines(); }
 
   bool operator==(const SessionOptions&) const = default;
 };

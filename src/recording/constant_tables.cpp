@@ -119,7 +119,7 @@ uint32_t ConstantTables::symbol(std::string_view text) {
 uint32_t ConstantTables::class_of(std::string_view name) {
   ClassEntry entry{symbol(name), 0};
   const size_t slash = name.rfind('/');
-  if (slash != std::string_view::npos && slash > 0) {
+  if (slash != std::string_view::npos && slash > 0 && !name.starts_with('[')) {
     const uint32_t package_name = symbol(name.substr(0, slash));
     entry.package = packages_.intern(bytes_of(package_name)) + 1;
   }
@@ -195,6 +195,11 @@ uint64_t ConstantTables::use(ThreadId id) {
   return thread.key;
 }
 
+uint64_t ConstantTables::use(ClassId id) {
+  const uint32_t index = id.value - 1;
+  return index < classes_.values.size() ? classes_.use(index, chunk_) : 0;
+}
+
 void ConstantTables::start_chunk() {
   ++chunk_;
   for (Table* table : {&symbols_, &packages_, &classes_, &methods_, &stacks_}) table->unwritten.clear();
@@ -202,7 +207,7 @@ void ConstantTables::start_chunk() {
   unwritten_threads_ = 0;
 }
 
-void ConstantTables::use_what_unwritten_stacks_need() {
+void ConstantTables::use_what_unwritten_constants_need() {
   for (const uint32_t index : stacks_.unwritten) {
     const std::span<const uint8_t> bytes = stacks_.values.bytes(index);
     const uint8_t* p = bytes.data() + 1;
@@ -245,7 +250,7 @@ void ConstantTables::encode_pool(Encoder& out, TypeId type, Table& table, Encode
 
 // The order of fields is that of the types in metadata.cpp.
 Checkpoint ConstantTables::encode_checkpoint(Encoder& out, Nanos now) {
-  use_what_unwritten_stacks_need();
+  use_what_unwritten_constants_need();
   size_t pools = unwritten_threads_ > 0 ? 1 : 0;
   for (const Table* table : {&symbols_, &packages_, &classes_, &methods_, &stacks_}) {
     if (!table->unwritten.empty()) ++pools;

@@ -32,6 +32,7 @@ constexpr uint64_t key_of(FrameType type) {
 
 class ConstantTables {
  public:
+  ClassId klass(std::string_view name) { return ClassId(class_of(name) + 1); }
   MethodId method(const MethodInfo& info);
   StackId stack(std::span<const Frame> frames, bool truncated);
   ThreadId thread(const ThreadInfo& info);
@@ -39,9 +40,9 @@ class ConstantTables {
   // The key in the file; from now on this chunk needs the constant. 0, Java's null, for an id that is none.
   uint64_t use(StackId id);
   uint64_t use(ThreadId id);
+  uint64_t use(ClassId id);
 
   void start_chunk();  // nothing is in the new chunk yet
-  [[nodiscard]] bool has_unwritten() const { return !stacks_.unwritten.empty() || unwritten_threads_ > 0; }
   // All constants that this chunk needs and does not have; they count as written.
   Checkpoint encode_checkpoint(Encoder& out, Nanos now);
 
@@ -69,7 +70,7 @@ class ConstantTables {
 
   uint32_t symbol(std::string_view text);
   uint32_t class_of(std::string_view name);
-  void use_what_unwritten_stacks_need();
+  void use_what_unwritten_constants_need();
   template <class EncodeEntry>
   static void encode_pool(Encoder& out, TypeId type, Table& table, EncodeEntry encode_entry);
 

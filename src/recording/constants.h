@@ -30,6 +30,7 @@ FrameType frame_type_of_jfr_name(std::string_view name);  // kJava if unknown
 using MethodId = Id<struct MethodTag>;  // 0: none
 using StackId = Id<struct StackTag>;    // 0: none
 using ThreadId = Id<struct ThreadTag>;  // 0: none
+using ClassId = Id<struct ClassTag>;    // 0: none
 
 struct Frame {
   MethodId method;

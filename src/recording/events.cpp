@@ -27,6 +27,17 @@ constexpr Field kWallSample[] = {
      "The thread had not run since its last sample: it was left in peace, and the stack is the same"},
 };
 
+constexpr Field kObjectAllocationSample[] = {
+    {"eventThread", Kind::kThread, "Event Thread", "Thread in which event was committed in"},
+    {"stackTrace", Kind::kStack, "Stack Trace", "Stack Trace starting from the method the event was committed in"},
+    {"objectClass", Kind::kClass, "Object Class", "Class of allocated object"},
+    {"weight", Kind::kBytes, "Sample Weight",
+     "How many bytes this sample stands for: sums over any group of samples are unbiased"},
+    {"size", Kind::kBytes, "Size",
+     "Of the sampled object itself; weight / size is the number of objects it stands for"},
+    {"failure", Kind::kString, "Failure", "Why there is no stack; null if there is one"},
+};
+
 constexpr Field kJvmInformation[] = {
     {"jvmName", Kind::kString, "JVM Name"},
     {"jvmVersion", Kind::kString, "JVM Version"},
@@ -52,6 +63,8 @@ constexpr Field kEngineUsed[] = {
     {"mechanism", Kind::kString, "Mechanism", "The clock or hook that was chosen"},
     {"why", Kind::kString, "Reason", "Why this mechanism and no better one"},
     {"interval", Kind::kNanos, "Interval", "Mean time between two samples of a running thread; 0 if it has none"},
+    {"intervalBytes", Kind::kBytes, "Interval In Bytes",
+     "Mean number of bytes that a thread allocates between two samples; 0 if it has none"},
 };
 
 // Cumulative since the session began; the last one of an engine counts.
@@ -90,6 +103,9 @@ constexpr std::array<EventType, static_cast<size_t>(Event::kCount)> kTypes = {{
      "A thread that was running, interrupted without waiting for a safepoint", kExecutionSample},
     {Event::kWallSample, "tarsier.WallSample", "Wall Clock Sample", "Tarsier",
      "A thread, whether it was running or waiting", kWallSample},
+    {Event::kObjectAllocationSample, "jdk.ObjectAllocationSample", "Object Allocation Sample",
+     "Java Virtual Machine/GC", "An object that was allocated, drawn with a probability that grows with its size",
+     kObjectAllocationSample},
     {Event::kJvmInformation, "jdk.JVMInformation", "JVM Information", "Java Virtual Machine",
      "Description of the JVM and of the Java application", kJvmInformation},
     {Event::kSession, "tarsier.Session", "Session", "Tarsier", "One run of the agent", kSession},

@@ -22,6 +22,7 @@ enum class Kind : uint8_t {
   kThread,       // constants from here on: an id that the writer gave out
   kStack,
   kThreadState,
+  kClass,
 };
 
 struct Field {
@@ -35,6 +36,7 @@ struct Field {
 enum class Event : uint8_t {
   kExecutionSample,
   kWallSample,
+  kObjectAllocationSample,
   kJvmInformation,
   kSession,
   kEngineUsed,

@@ -138,12 +138,13 @@ constexpr KindSpec kKinds[] = {
     {Kind::kThread, TypeId::kThread, Store::kConstant},
     {Kind::kStack, TypeId::kStackTrace, Store::kConstant},
     {Kind::kThreadState, TypeId::kThreadState, Store::kConstant},
+    {Kind::kClass, TypeId::kClass, Store::kConstant},
 };
 constexpr bool in_order() {
   for (size_t i = 0; i < std::size(kKinds); ++i) {
     if (kKinds[i].kind != static_cast<Kind>(i)) return false;
   }
-  return std::size(kKinds) == static_cast<size_t>(Kind::kThreadState) + 1;
+  return std::size(kKinds) == static_cast<size_t>(Kind::kClass) + 1;
 }
 static_assert(in_order());
 

@@ -41,6 +41,7 @@ class FileWriter final : public Writer {
 
   Status start() { return file_.create(new_chunk()); }
 
+  ClassId klass(std::string_view name) override { return constants_.klass(name); }
   MethodId method(const MethodInfo& info) override { return constants_.method(info); }
   StackId stack(std::span<const Frame> frames, bool truncated) override { return constants_.stack(frames, truncated); }
   ThreadId thread(const ThreadInfo& info) override { return constants_.thread(info); }
@@ -170,6 +171,8 @@ class FileWriter final : public Writer {
         return buffer_.varint(constants_.use(as<ThreadId>(value)));
       case Kind::kStack:
         return buffer_.varint(constants_.use(as<StackId>(value)));
+      case Kind::kClass:
+        return buffer_.varint(constants_.use(as<ClassId>(value)));
     }
   }
 
@@ -216,6 +219,7 @@ class FileWriter final : public Writer {
       for (Value& value : sticky.values) {
         if (auto* thread = std::get_if<ThreadId>(&value)) keep.push_back(thread);
         if (std::holds_alternative<StackId>(value)) value = StackId(0);
+        if (std::holds_alternative<ClassId>(value)) value = ClassId(0);
       }
     }
     constants_.forget(keep);

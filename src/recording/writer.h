@@ -28,7 +28,7 @@ namespace tarsier::recording {
 // A field's value; which alternative belongs to which Kind is checked by an assertion in debug builds.
 // Strings: std::string_view, nullptr data means null. Numbers, bools and thread states: int64_t.
 enum class ThreadState : uint8_t { kRunnable, kSleeping, kCount };
-using Value = std::variant<int64_t, std::string_view, ThreadId, StackId>;
+using Value = std::variant<int64_t, std::string_view, ThreadId, StackId, ClassId>;
 
 class Writer {
  public:
@@ -44,6 +44,8 @@ class Writer {
   static Result<std::unique_ptr<Writer>> open(unique_fd file, Options options);
   virtual ~Writer() = default;
 
+  // As the JVM writes it, with slashes: java/lang/String; arrays as descriptors: [B, [Ljava/lang/String;
+  virtual ClassId klass(std::string_view name) = 0;
   virtual MethodId method(const MethodInfo& info) = 0;
   virtual StackId stack(std::span<const Frame> frames, bool truncated) = 0;  // innermost frame first
   // One id per (os_id, java_id); calling again with another name renames: later events carry the new name.

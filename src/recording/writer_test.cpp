@@ -180,7 +180,8 @@ TEST(Writer, RotatesBySizeAndEveryChunkHasItsConstantsAndStickyEvents) {
   Writer::Options options;
   options.chunk_size = Bytes(64 << 10);
   auto writer = open_writer(file, options);
-  const Value used[] = {std::string_view("cpu"), std::string_view("perf"), std::string_view("best"), int64_t{1}};
+  const Value used[] = {std::string_view("cpu"), std::string_view("perf"), std::string_view("best"), int64_t{1},
+                        int64_t{0}};
   writer->sticky_event(Event::kEngineUsed, "cpu", monotonic_now(), used);
   const Value cpu[] = {writer->thread({"gc", 9, {}, 0, false}), std::string_view("gc"), int64_t{0}, int64_t{5}};
   writer->sticky_event(Event::kThreadCpu, "9", monotonic_now(), cpu);

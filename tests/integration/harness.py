@@ -204,13 +204,15 @@ def jfr_counts(jdk, file):
             re.findall(r"^ ([\w.]+) +(\d+) +\d+ *$", jfr(jdk, "summary", file), re.MULTILINE)}
 
 
-def books_by_jfr(jdk, file):
+def books_by_jfr(jdk, file, engine="agct"):
     """The last numbers that the agent itself wrote: (taken, written, {cause: dropped})."""
     text = jfr(jdk, "print", file, "--json", "--events", "tarsier.EngineSamples,tarsier.EngineDropped")
     taken = written = 0
     dropped = {}
     for event in json.loads(text)["recording"]["events"]:
         values = event["values"]
+        if values["engine"] != engine:
+            continue
         if event["type"] == "tarsier.EngineSamples":
             taken, written = values["taken"], values["written"]
         else:

@@ -82,6 +82,7 @@ class AgctEngine final : public Engine {
  public:
   explicit AgctEngine(EngineContext& context) : context_(context) {}
 
+  std::string_view name() const override { return "agct"; }
   Result<control::EngineReport> probe() override;
   Status start() override;
   void drain() override;
@@ -130,7 +131,7 @@ Result<control::EngineReport> AgctEngine::probe() {
     if (found) code.emplace(std::move(*found));
   }
   decoder_ = std::make_unique<AgctDecoder>(context_, std::move(code), choice_.event);
-  return control::EngineReport{"agct", choice_.name, choice_.why, choice_.interval};
+  return control::EngineReport{std::string(name()), choice_.name, choice_.why, choice_.interval, {}};
 }
 
 Status AgctEngine::start() {

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "agent/jvm.h"
@@ -62,8 +63,13 @@ class Engine {
   // For the console: what a user should know about how it runs.
   [[nodiscard]] virtual std::vector<std::string> warnings() { return {}; }
 
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  // Others go on without it if it can't run, and the recording says so.
+  [[nodiscard]] virtual bool dispensable() const { return false; }
+
   // JVMTI events that an engine has asked for, in the thread concerned.
   virtual void on_class_prepare(jvmtiEnv*, jclass) {}
+  virtual void on_sampled_object(jvmtiEnv*, jclass, jlong /*size*/) {}
 };
 
 }  // namespace tarsier::agent

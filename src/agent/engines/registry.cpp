@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "agent/engines/agct.h"
+#include "agent/engines/alloc.h"
 
 namespace tarsier::agent {
 namespace {
@@ -19,7 +20,7 @@ constexpr std::array<CpuEngine, 1> kCpuEngines = {{{"agct", make_agct_engine}}};
 
 Result<std::vector<std::unique_ptr<Engine>>> make_engines(EngineContext& context) {
   std::vector<std::unique_ptr<Engine>> engines;
-  if (context.options.cpu) {
+  if (context.options.wants_cpu()) {
     std::string known;
     for (const CpuEngine& engine : kCpuEngines) {
       known += (known.empty() ? "" : ", ") + std::string(engine.name);
@@ -31,6 +32,7 @@ Result<std::vector<std::unique_ptr<Engine>>> make_engines(EngineContext& context
       return Error{Errc::kUsage, "there is no CPU engine '" + context.options.engine + "'; there is " + known};
     }
   }
+  if (context.options.wants_alloc()) engines.push_back(make_alloc_engine(context));
   if (engines.empty()) return Error{Errc::kUsage, "nothing to record: no engine was asked for"};
   return engines;
 }

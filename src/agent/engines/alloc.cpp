@@ -1,0 +1,133 @@
+#include "agent/engines/alloc.h"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+
+#include "agent/engines/alloc_capture.h"
+#include "agent/engines/alloc_decoder.h"
+#include "base/mapping.h"
+
+namespace tarsier::agent {
+namespace {
+
+constexpr Bytes kDefaultOfJvm(512 << 10);  // ThreadHeapSampler, 11 to 25; JVMTI does not tell the current one
+constexpr int kFirstMajor = 11;
+
+jvmtiCapabilities wanted_capabilities() {
+  jvmtiCapabilities wanted{};
+  wanted.can_generate_sampled_object_alloc_events = 1;
+  return wanted;
+}
+
+class AllocEngine final : public Engine {
+ public:
+  explicit AllocEngine(EngineContext& context) : context_(context), decoder_(context) {}
+
+  std::string_view name() const override { return "alloc"; }
+  bool dispensable() const override { return true; }
+  Result<control::EngineReport> probe() override;
+  Status start() override;
+  void drain() override;
+  void silence() override {
+    if (capture_) capture_->silence();
+  }
+  void stop() override;
+  EngineStats stats() override { return capture_ ? read_stats() : EngineStats(); }
+  void on_sampled_object(jvmtiEnv* jvmti, jclass klass, jlong size) override { capture_->sample(jvmti, klass, size); }
+
+ private:
+  EngineStats read_stats();
+
+  EngineContext& context_;
+  AllocDecoder decoder_;
+  Mapping ring_;
+  std::optional<AllocCapture> capture_;
+};
+
+Result<control::EngineReport> AllocEngine::probe() {
+  if (context_.jvm.major() < kFirstMajor) {
+    return Error{Errc::kUnsupported, "a JVM of version " + std::to_string(context_.jvm.major()) +
+                                         " does not sample allocation; those from 11 on do"};
+  }
+  jvmtiCapabilities possible{};
+  if (context_.jvm.jvmti()->GetPotentialCapabilities(&possible) != JVMTI_ERROR_NONE ||
+      possible.can_generate_sampled_object_alloc_events == 0) {
+    return Error{Errc::kUnsupported,
+                 "another agent in this JVM holds allocation sampling, which the JVM gives to one at a time; stop that "
+                 "agent, or read its results"};
+  }
+  return control::EngineReport{std::string(name()),
+                               "SampledObjectAlloc",
+                               "the JVM samples objects by their size",
+                               {},
+                               context_.options.alloc_interval};
+}
+
+Status AllocEngine::start() {
+  // A sixteenth of the budget: samples are rarer than those of the CPU.
+  const auto sixteenth = static_cast<uint64_t>(std::max<int64_t>(context_.options.memory.count / 16, 1 << 19));
+  ring_ = Mapping(std::bit_floor(sixteenth));
+  if (!ring_) return Error{Errc::kFailed, "no memory for the ring of allocation samples"};
+  if (Status status = context_.threads.add_existing(); !status) return status;
+
+  jvmtiEnv* jvmti = context_.jvm.jvmti();
+  const jvmtiCapabilities wanted = wanted_capabilities();
+  const Bytes interval = context_.options.alloc_interval;
+  if (jvmti->AddCapabilities(&wanted) != JVMTI_ERROR_NONE) {
+    return Error{Errc::kUnsupported, "another agent in this JVM has just taken allocation sampling"};
+  }
+  capture_.emplace(
+      context_.threads, std::span(ring_.data(), ring_.size()),
+      AllocCapture::Options{interval, kDefaultOfJvm, context_.threads.newest_serial(), context_.options.max_depth});
+  if (jvmti->SetHeapSamplingInterval(static_cast<jint>(interval.count)) != JVMTI_ERROR_NONE ||
+      jvmti->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, nullptr) != JVMTI_ERROR_NONE) {
+    return Error{Errc::kUnsupported, "the JVM does not start sampling allocation"};
+  }
+  return {};
+}
+
+void AllocEngine::drain() {
+  if (!capture_) return;
+  capture_->ring().consume(
+      [this](const uint8_t* payload, size_t) { decoder_.decode(*reinterpret_cast<const AllocRecord*>(payload)); });
+}
+
+void AllocEngine::stop() {
+  if (!capture_) return;
+  jvmtiEnv* jvmti = context_.jvm.jvmti();
+  jvmti->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, nullptr);
+  capture_->silence();
+  jvmti->SetHeapSamplingInterval(static_cast<jint>(kDefaultOfJvm.count));
+  const jvmtiCapabilities taken = wanted_capabilities();
+  jvmti->RelinquishCapabilities(&taken);
+  drain();
+}
+
+EngineStats AllocEngine::read_stats() {
+  EngineStats stats;
+  const AllocCounters& counters = capture_->counters();
+  for (size_t i = 0; i < static_cast<size_t>(AllocDrop::kCount); ++i) {
+    stats.dropped[kAllocDropNames[i]] = counters.dropped[i].load(std::memory_order_relaxed);
+  }
+  // After the drops, so that a sample dropped in between is not missing from `taken`.
+  stats.taken = counters.taken.load(std::memory_order_relaxed);
+  const uint64_t lost = context_.writer.lost_events(recording::Event::kObjectAllocationSample);
+  stats.dropped["disk error"] = lost;
+  stats.written = decoder_.counts().written - lost;
+  stats.failed = decoder_.counts().failed;
+  const auto measured = static_cast<double>(std::max<uint64_t>(1, counters.measured.load(std::memory_order_relaxed)));
+  const auto mean_ns = static_cast<double>(counters.measured_ns.load(std::memory_order_relaxed)) / measured;
+  stats.in_app_threads = Nanos(static_cast<int64_t>(mean_ns * static_cast<double>(stats.taken)));
+  stats.memory = Bytes(static_cast<int64_t>(ring_.size()));
+  stats.counters = {{"allocated bytes (estimated)", static_cast<int64_t>(decoder_.counts().bytes)}};
+  return stats;
+}
+
+}  // namespace
+
+std::unique_ptr<Engine> make_alloc_engine(EngineContext& context) {
+  return std::make_unique<AllocEngine>(context);
+}
+
+}  // namespace tarsier::agent

@@ -1,0 +1,99 @@
+#include "agent/engines/alloc_capture.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "agent/engines/alloc_weight.h"
+#include "agent/jvm.h"
+#include "base/clock.h"
+
+namespace tarsier::agent {
+namespace {
+
+struct Free {
+  void operator()(void* memory) const noexcept { std::free(memory); }
+};
+
+// The interval with which the JVM drew the sample that this thread waits for, or that we have not seen it draw one. A
+// draw is made when the last sample is taken, also in an earlier session, and stays when the interval changes.
+constexpr int64_t kUnseen = -1;
+thread_local int64_t t_drawn_with = kUnseen;
+
+}  // namespace
+
+void AllocCapture::sample(jvmtiEnv* jvmti, jclass klass, int64_t size) noexcept {
+  const auto key = static_cast<uint32_t>(::gettid());
+  gate_.enter(key);
+  // seq_cst: see Gate.
+  if (!silent_.load(std::memory_order_seq_cst)) {
+    // As for other engines: the CPU clock is a system call, so one sample in some pays for it.
+    constexpr uint64_t kMeasureOneIn = 16;
+    const bool measure = counters_.taken.fetch_add(1, std::memory_order_relaxed) % kMeasureOneIn == 0;
+    const Nanos start = measure ? clock_now(CLOCK_THREAD_CPUTIME_ID) : Nanos(0);
+    take(jvmti, klass, size);
+    if (measure) {
+      const Nanos spent = clock_now(CLOCK_THREAD_CPUTIME_ID) - start;
+      counters_.measured.fetch_add(1, std::memory_order_relaxed);
+      counters_.measured_ns.fetch_add(static_cast<uint64_t>(spent.count), std::memory_order_relaxed);
+    }
+  }
+  gate_.leave(key);
+}
+
+void AllocCapture::silence() noexcept {
+  silent_.store(true, std::memory_order_seq_cst);
+  // Short, as a rule; but a debugger may have suspended a thread in the middle.
+  for (int i = 0; !gate_.quiet(); ++i) {
+    if (i < 100) {
+      ::sched_yield();
+    } else {
+      ::usleep(1000);
+    }
+  }
+}
+
+int64_t AllocCapture::weight_of(int64_t size, uint32_t thread) const noexcept {
+  int64_t drawn_with = t_drawn_with;
+  if (drawn_with == kUnseen) {
+    const bool is_old = thread != 0 && thread <= options_.newest_serial;
+    drawn_with = is_old ? options_.interval_before.count : options_.interval.count;
+  }
+  return alloc_weight(size, drawn_with);
+}
+
+void AllocCapture::take(jvmtiEnv* jvmti, jclass klass, int64_t size) noexcept {
+  AllocRecord record{};
+  record.time_ns = static_cast<uint64_t>(monotonic_now().count);
+  record.size = static_cast<uint64_t>(size);
+  record.thread = threads_.serial_of_current();
+  record.weight = static_cast<uint64_t>(weight_of(size, record.thread));
+  t_drawn_with = options_.interval.count;  // the JVM draws anew when we return
+
+  // Not on the stack, which may be nearly used up, and not per thread, of which there may be thousands.
+  const std::unique_ptr<jvmtiFrameInfo[], Free> frames(
+      static_cast<jvmtiFrameInfo*>(std::malloc(static_cast<size_t>(options_.max_depth) * sizeof(jvmtiFrameInfo))));
+  if (frames == nullptr) return drop(AllocDrop::kNoMemory);
+  jint count = 0;
+  record.error = jvmti->GetStackTrace(nullptr, 0, options_.max_depth, frames.get(), &count);
+  record.frame_count = record.error == JVMTI_ERROR_NONE ? static_cast<uint32_t>(count) : 0;
+  record.truncated = count >= options_.max_depth;
+
+  JvmtiMemory<char> signature(jvmti);
+  if (jvmti->GetClassSignature(klass, signature.out(), nullptr) == JVMTI_ERROR_NONE) {
+    record.signature_size = static_cast<uint16_t>(std::min<size_t>(std::strlen(signature.get()), UINT16_MAX));
+  }
+  const size_t frame_bytes = record.frame_count * sizeof(jvmtiFrameInfo);
+  uint8_t* out = ring_.reserve(sizeof(record) + frame_bytes + record.signature_size);
+  if (out == nullptr) return drop(AllocDrop::kRingFull);
+  std::memcpy(out, &record, sizeof(record));
+  std::memcpy(out + sizeof(record), frames.get(), frame_bytes);
+  std::memcpy(out + sizeof(record) + frame_bytes, signature.get(), record.signature_size);
+  ring_.commit(out);
+}
+
+}  // namespace tarsier::agent

@@ -1,0 +1,87 @@
+// Allocation sampling, the part that runs in application threads: the stack and the class of an object that the JVM
+// chose, unresolved, into a ring. No signal handler: the JVM calls us at a safe point of the allocating thread.
+#pragma once
+
+#include <jvmti.h>
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "agent/thread_registry.h"
+#include "base/sigsafe/gate.h"
+#include "base/sigsafe/mpsc_ring.h"
+#include "base/units.h"
+
+namespace tarsier::agent {
+
+// One sample in the ring; frame_count frames and then the class's signature follow it.
+struct AllocRecord {
+  uint64_t time_ns;  // CLOCK_MONOTONIC
+  uint64_t size;
+  uint64_t weight;
+  uint32_t thread;       // serial in the registry, 0 if unknown
+  int32_t error;         // jvmtiError of the stack
+  uint32_t frame_count;  // 0: allocated by the VM itself, or an error
+  uint16_t signature_size;
+  bool truncated;
+
+  [[nodiscard]] std::span<const jvmtiFrameInfo> frames() const noexcept {
+    return {reinterpret_cast<const jvmtiFrameInfo*>(this + 1), frame_count};
+  }
+  // Ljava/lang/String;  As text, because the class may be gone when the record is decoded, and a reference would keep
+  // it from going.
+  [[nodiscard]] std::string_view signature() const noexcept {
+    return {reinterpret_cast<const char*>(frames().data() + frame_count), signature_size};
+  }
+};
+static_assert(sizeof(AllocRecord) % 8 == 0);
+
+enum class AllocDrop : uint8_t { kRingFull, kNoMemory, kCount };
+constexpr const char* kAllocDropNames[] = {"ring full", "no memory"};
+
+struct AllocCounters {
+  std::atomic<uint64_t> taken{0};
+  std::atomic<uint64_t> dropped[static_cast<size_t>(AllocDrop::kCount)] = {};
+  // CPU time in the callback, of some samples: the mean times `taken` is what the application paid.
+  std::atomic<uint64_t> measured{0};
+  std::atomic<uint64_t> measured_ns{0};
+};
+
+class AllocCapture {
+ public:
+  struct Options {
+    Bytes interval;
+    Bytes interval_before;       // with which the threads that exist already drew their next sample
+    uint32_t newest_serial = 0;  // of those threads
+    int32_t max_depth = 0;
+  };
+  // `ring` is zeroed and owned by the caller.
+  AllocCapture(ThreadRegistry& threads, std::span<uint8_t> ring, const Options& options)
+      : threads_(threads), options_(options), ring_(ring.data(), ring.size()) {}
+
+  // The JVMTI event, in the allocating thread.
+  void sample(jvmtiEnv* jvmti, jclass klass, int64_t size) noexcept;
+  // Nobody is in sample() any more, nor does anything there, when it returns.
+  void silence() noexcept;
+
+  MpscRing& ring() noexcept { return ring_; }
+  AllocCounters& counters() noexcept { return counters_; }
+
+ private:
+  void take(jvmtiEnv* jvmti, jclass klass, int64_t size) noexcept;
+  int64_t weight_of(int64_t size, uint32_t thread) const noexcept;
+  void drop(AllocDrop cause) noexcept {
+    counters_.dropped[static_cast<size_t>(cause)].fetch_add(1, std::memory_order_relaxed);
+  }
+
+  ThreadRegistry& threads_;
+  const Options options_;
+  MpscRing ring_;
+  AllocCounters counters_;
+  Gate gate_;
+  std::atomic<bool> silent_{false};
+};
+
+}  // namespace tarsier::agent

@@ -1,0 +1,49 @@
+// From sampled objects to events of the recording: names of methods and classes. Session thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "agent/engines/alloc_capture.h"
+#include "agent/engines/engine.h"
+
+namespace tarsier::agent {
+
+class AllocDecoder {
+ public:
+  explicit AllocDecoder(EngineContext& context) : context_(context) {}
+
+  void decode(const AllocRecord& record);
+
+  struct Counts {
+    uint64_t written = 0, failed = 0;
+    uint64_t bytes = 0;  // sum of the weights
+  };
+  [[nodiscard]] const Counts& counts() const { return counts_; }
+
+ private:
+  struct StackKey {
+    uint64_t low, high;
+    bool operator==(const StackKey&) const = default;
+  };
+  struct StackKeyHash {
+    size_t operator()(const StackKey& key) const { return key.low; }
+  };
+  void start_over_if_forgotten();
+  recording::ThreadId thread_of(uint32_t serial);
+  recording::StackId stack_of(const AllocRecord& record);
+  recording::ClassId class_of(std::string_view signature);
+
+  EngineContext& context_;
+  uint64_t generation_ = ~uint64_t{0};  // of the writer's ids below
+  std::unordered_map<StackKey, recording::StackId, StackKeyHash> stacks_;
+  std::unordered_map<uint32_t, recording::ThreadId> thread_ids_;
+  std::unordered_map<std::string, recording::ClassId> classes_;
+  std::vector<recording::Frame> frames_;
+  std::string signature_;
+  Counts counts_;
+};
+
+}  // namespace tarsier::agent
