@@ -180,6 +180,14 @@ def node_counts(name, code, output):
     return counts
 
 
+def fuzz(options):
+    """Every fuzzer for a while; the seeds alone find what was found before."""
+    with tempfile.TemporaryDirectory() as scratch:
+        report = pathlib.Path(scratch) / "report.xml"
+        seconds = options.fuzz_seconds
+        return counted(["script/fuzz", "--seconds", seconds, "--junit", report], 1800 + 10 * seconds, report)
+
+
 def demo(_):
     """The README's first command: it must show the program's hot spot and leave its picture."""
     picture = ROOT / "demo.html"
@@ -205,6 +213,7 @@ STAGES = [
     ("integration", pytest("tests/integration", "-n2", "--dist=loadgroup", seconds=2400), True),
     ("page", page, True),
     ("demo", demo, True),
+    ("fuzz", fuzz, False),
 ]
 
 
@@ -213,6 +222,7 @@ def main():
     parser.add_argument("--long", action="store_true", help="also the tests that take minutes each")
     parser.add_argument("--all-jvms", action="store_true", help="on every JDK that script/jvms finds, not only three of them")
     parser.add_argument("--only", metavar="STAGE,..", help="only these stages (and the build, if one needs it)")
+    parser.add_argument("--fuzz-seconds", type=int, default=60, metavar="N", help="for each fuzzer (60)")
     parser.add_argument("--list", action="store_true", help="print the names of the stages")
     options = parser.parse_args()
     names = [name for name, _, _ in STAGES]

@@ -1,5 +1,4 @@
 // Any bytes at all as an archive: unpacking may say no; it may not crash, hang or write more than its limit.
-// Corpus: tests/fixtures/archive.
 #include <sys/mman.h>
 #include <sys/stat.h>
 

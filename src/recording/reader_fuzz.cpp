@@ -1,5 +1,5 @@
 // Any bytes at all: the reader may say no, it may not crash, hang or eat memory. Every event of every type is decoded
-// and every constant it refers to resolved. Corpus: tests/fixtures/recording.
+// and every constant it refers to resolved.
 #include <cstdint>
 
 #include "recording/reader.h"

@@ -1,0 +1,111 @@
+// Any recording, through the model, into every view and export. Two kinds of input: the bytes of a file, and (not
+// beginning as a file does) a recipe for a model, which reaches strange names and stacks sooner.
+#include <cstdint>
+#include <cstdlib>
+#include <sstream>
+
+#include "analysis/loader.h"
+#include "analysis/model_maker.h"
+#include "export/collapsed.h"
+#include "export/html.h"
+#include "export/page_template.h"
+#include "export/pprof.h"
+#include "export/report.h"
+#include "export/speedscope.h"
+
+// Fuzzers are built without the page.
+std::string_view tarsier::exporting::page_template() {
+  return "<!--tarsier:data-->";
+}
+
+namespace {
+
+using namespace tarsier;
+
+void check(bool holds) {
+  if (!holds) std::abort();
+}
+
+void show(const analysis::Model& model) {
+  using namespace exporting;
+  ReportOptions options{.views = known_views()};
+  for (const bool by_thread : {false, true}) {
+    options.by_thread = options.signatures = by_thread;
+    const auto text = report_text(model, options);
+    check(text.ok());
+    for (const char c : *text) check(static_cast<uint8_t>(c) >= ' ' || c == '\n');
+    check(report_json(model, options).ok());
+  }
+  std::ostringstream out;
+  check(export_collapsed(model, out).ok());
+  check(export_html(model, "title", out).ok());
+  check(export_pprof(model, out).ok());
+  check(export_speedscope(model, out, {.calls = 50, .threads = 3, .depth = 20}).ok());
+}
+
+// Takes bytes from the front.
+class Recipe {
+ public:
+  Recipe(const uint8_t* data, size_t size) : data_(data), end_(data + size) {}
+  [[nodiscard]] bool empty() const { return data_ == end_; }
+  uint8_t byte() { return empty() ? 0 : *data_++; }
+  std::string text() {
+    std::string out;
+    for (size_t length = byte(); length > 0 && !empty(); --length) out.push_back(static_cast<char>(byte()));
+    return out;
+  }
+
+ private:
+  const uint8_t* data_;
+  const uint8_t* end_;
+};
+
+analysis::Model cook(Recipe recipe) {
+  analysis::ModelMaker maker;
+  std::vector<analysis::ThreadIndex> threads;
+  std::vector<std::string> names;
+  for (int n = recipe.byte() % 4; n >= 0; --n) {
+    threads.push_back(maker.thread(recipe.text(), static_cast<analysis::ThreadKind>(recipe.byte() % 6)));
+    names.push_back(recipe.text());
+  }
+  for (int n = recipe.byte() % 3; n > 0; --n) {
+    analysis::Engine engine;
+    engine.name = recipe.text();
+    engine.mechanism = recipe.text();
+    engine.interval = Nanos(recipe.byte());
+    engine.dropped[recipe.text()] = recipe.byte();
+    maker.model.engines.push_back(engine);
+    maker.model.problems.push_back(recipe.text());
+  }
+  maker.model.unsampled_cpu[static_cast<analysis::ThreadKind>(recipe.byte() % 6)] = Nanos(recipe.byte());
+  while (!recipe.empty()) {
+    std::vector<analysis::StackNode> frames;
+    for (int depth = recipe.byte() % 32; depth >= 0; --depth) {
+      analysis::StackNode frame;
+      frame.method = maker.builder().method("a/B", names[recipe.byte() % names.size()], recipe.byte() % 2 ? "()V" : "");
+      frame.line = recipe.byte() - 1;
+      frame.type = static_cast<recording::FrameType>(recipe.byte() % static_cast<int>(recording::FrameType::kCount));
+      frames.push_back(frame);
+    }
+    maker.model.samples.push_back({.time_ns = recipe.byte(),
+                                   .thread = threads[recipe.byte() % threads.size()],
+                                   .stack = maker.builder().stack(frames, recipe.byte() % 2 != 0),
+                                   .weight_ns = int64_t{1} << recipe.byte() % 40});
+  }
+  return std::move(maker.model);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size == 0 || data[0] != 'F') {
+    show(cook(Recipe(data, size)));
+    return 0;
+  }
+  const auto recording = recording::Recording::over({data, size});
+  if (!recording) return 0;
+  analysis::Loader loader;
+  const auto summary = (*recording)->read(loader);
+  if (summary) show(loader.finish(*summary));
+  return 0;
+}
