@@ -9,10 +9,10 @@ NAMES = {"Work.seventy": "seventy", "Work.leaf": "twenty", "Work.ten": "ten"}
 
 
 def record(jdk, classes, file):
-    """(the program's own truth, wall samples)"""
+    """(what the program itself measured on the wall, wall samples)"""
     agent = f"-agentpath:{LIBRARY}=cpu,clock=wall,interval=1ms,file={file}"
     with Program(jdk, classes, "KnownAnswer", 8, options=["-XX:+UseSerialGC", agent]) as program:
-        truth = json.loads(program.wait_for("truth ", 120))
+        truth = json.loads(program.wait_for("elapsed ", 120))
         assert program.wait() == 0
     return truth, samples_by_jfr(jdk, file, depth=64, event="tarsier.WallSample")
 
@@ -24,9 +24,11 @@ def test_a_running_and_a_sleeping_thread(jdk, classes, tmp_path):
     # The one that runs: its methods in the shares in which it runs them.
     burned = [s for s in samples if s.thread == "main" and "KnownAnswer.burn" in s.frames]
     total = sum(s.weight for s in burned)
+    # On a loaded machine a few samples stand for the many milliseconds in which the thread waited for a CPU.
+    effective = total**2 / sum(s.weight**2 for s in burned)
     for top, name in NAMES.items():
         expected = truth[name] / sum(truth.values())
-        error = 0.02 + 4 * math.sqrt(expected * (1 - expected) / len(burned))
+        error = 0.02 + 4 * math.sqrt(expected * (1 - expected) / effective)
         assert sum(s.weight for s in burned if s.top == top) / total == pytest.approx(expected, abs=error), top
     assert sum(s.state == "STATE_RUNNABLE" for s in burned) > 0.9 * len(burned)
 

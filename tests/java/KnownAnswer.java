@@ -13,13 +13,15 @@ import java.util.function.LongBinaryOperator;
  * only sleeps.
  *
  * Words: truth (the CPU time of each method so far, as JSON), fresh (goes on with newly loaded code), stop.
- * With an argument it burns that many seconds of CPU time, prints "truth {..}" and ends by itself.
+ * With an argument it burns that many seconds of CPU time, prints "elapsed {..}" (the same on the wall)
+ * and "truth {..}" and ends by itself.
  */
 public final class KnownAnswer {
     private static final double[] SHARES = {0.70, 0.20, 0.10};
     private static final String[] NAMES = {"seventy", "twenty", "ten"};
     private static final long[] SIZES = {400_000, 400, 300_000}; // each about a third of a millisecond
     private static final long[] spent = new long[SHARES.length];
+    private static final long[] elapsed = new long[SHARES.length]; // the same on the wall
     private static volatile LongBinaryOperator work = new Work();
     private static volatile boolean stopped;
 
@@ -34,6 +36,7 @@ public final class KnownAnswer {
         if (args.length > 0) {
             long budget = Long.parseLong(args[0]) * 1_000_000_000L;
             burn(budget);
+            System.out.println("elapsed " + json(elapsed));
             System.out.println("truth " + truth());
             return;
         }
@@ -60,6 +63,7 @@ public final class KnownAnswer {
     private static void burn(long budget) {
         ThreadMXBean threads = ManagementFactory.getThreadMXBean();
         long before = threads.getCurrentThreadCpuTime();
+        long wallBefore = System.nanoTime();
         long total = 1;
         while (!stopped && total < budget) {
             int next = 0;
@@ -72,11 +76,14 @@ public final class KnownAnswer {
                 work.applyAsLong(next, SIZES[next]);
             }
             long now = threads.getCurrentThreadCpuTime();
+            long wallNow = System.nanoTime();
             synchronized (spent) {
                 spent[next] += now - before;
+                elapsed[next] += wallNow - wallBefore;
             }
             total += now - before;
             before = now;
+            wallBefore = wallNow;
         }
     }
 
@@ -88,10 +95,14 @@ public final class KnownAnswer {
     }
 
     private static String truth() {
+        return json(spent);
+    }
+
+    private static String json(long[] times) {
         StringBuilder json = new StringBuilder("{");
         synchronized (spent) {
             for (int i = 0; i < NAMES.length; i++) {
-                json.append(i == 0 ? "" : ", ").append('"').append(NAMES[i]).append("\": ").append(spent[i]);
+                json.append(i == 0 ? "" : ", ").append('"').append(NAMES[i]).append("\": ").append(times[i]);
             }
         }
         return json.append('}').toString();
