@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "agent/process_claim.h"
 #include "agent/session.h"
 #include "agent/session_slot.h"
 #include "base/clock.h"
@@ -23,12 +24,14 @@ void* run_session(void* argument) {
   return nullptr;
 }
 
-std::string describe_holder(const Session& holder) {
-  const Session::Claim claim = holder.claim();
+std::string describe_holder(bool other_copy) {
+  const ProcessClaim& claim = process_claim();
   std::string text = "this JVM is already being recorded";
-  if (claim.recorder_pid != 0) text += " by process " + std::to_string(claim.recorder_pid);
-  if (claim.ends_at.count != 0) {
-    const int64_t left = std::max<int64_t>(0, (claim.ends_at - monotonic_now()).count);
+  const int64_t recorder = claim.recorder_pid.load(), ends_at = claim.ends_at.load();
+  if (recorder != 0) text += " by process " + std::to_string(recorder);
+  if (other_copy) text += " with another copy of this agent";
+  if (ends_at != 0) {
+    const int64_t left = std::max<int64_t>(0, ends_at - monotonic_now().count);
     text += ", " + std::to_string((left + 999'999'999) / 1'000'000'000) + " seconds left";
   } else {
     text += ", until it is stopped";
@@ -37,15 +40,22 @@ std::string describe_holder(const Session& holder) {
 }
 
 // The loser hears it from the agent that the winner uses.
-void refuse(const control::AgentString& options, const std::string& what) {
+void refuse(const control::AgentString& options, const Error& error) {
   if (options.connect.empty()) {
-    std::fprintf(stderr, "tarsier: %s\n", what.c_str());
+    std::fprintf(stderr, "tarsier: %s\n", error.what.c_str());
     return;
   }
   auto socket = control::connect_to(options.connect, seconds(2));
   if (!socket) return;
   control::Channel channel(std::move(*socket));
-  (void)channel.send(control::Failed{Errc::kBusy, what}, seconds(2));
+  (void)channel.send(control::Failed{error.code, error.what}, seconds(2));
+}
+
+// Until the session in the slot can say for whom and how long it records, or has failed to. Another copy's can't wake
+// us.
+void wait_for_holder(const std::shared_ptr<Session>& holder) {
+  if (holder != nullptr) return holder->wait_until_started();
+  for (int i = 0; i < 200 && process_claim().state.load() == ProcessClaim::kStarting; ++i) ::usleep(10'000);
 }
 
 struct AtVmInit {
@@ -53,8 +63,8 @@ struct AtVmInit {
   std::unique_ptr<PreciseDebugInfo> debug_info;
 };
 
-Result<std::shared_ptr<Session>> launch(JavaVM* vm, const control::AgentString& options,
-                                        std::unique_ptr<PreciseDebugInfo> debug_info);
+std::shared_ptr<Session> launch(JavaVM* vm, const control::AgentString& options,
+                                std::unique_ptr<PreciseDebugInfo> debug_info);
 
 void JNICALL on_vm_init(jvmtiEnv* jvmti, JNIEnv* jni, jthread) {
   JavaVM* vm = nullptr;
@@ -63,26 +73,22 @@ void JNICALL on_vm_init(jvmtiEnv* jvmti, JNIEnv* jni, jthread) {
   jvmti->GetEnvironmentLocalStorage(&stored);
   const std::unique_ptr<AtVmInit> waiting(static_cast<AtVmInit*>(stored));
   jvmti->SetEnvironmentLocalStorage(nullptr);
-  auto session = launch(vm, waiting->options, std::move(waiting->debug_info));
-  if (!session) {
-    std::fprintf(stderr, "tarsier: %s\n", session.error().what.c_str());
-  } else if (*session != nullptr) {
-    (*session)->wait_until_started();  // main has not begun yet: nothing of it shall be missed
-  }
+  const auto session = launch(vm, waiting->options, std::move(waiting->debug_info));
+  if (session != nullptr) session->wait_until_started();  // main has not begun yet: nothing of it shall be missed
   jvmti->DisposeEnvironment();
 }
 
-// Empty if another session runs: then whoever asked has been told.
-Result<std::shared_ptr<Session>> launch(JavaVM* vm, const control::AgentString& options,
-                                        std::unique_ptr<PreciseDebugInfo> debug_info) {
+// Empty if it can't be, because another session runs or for want of a thread: then whoever asked has been told.
+std::shared_ptr<Session> launch(JavaVM* vm, const control::AgentString& options,
+                                std::unique_ptr<PreciseDebugInfo> debug_info) {
   auto session = std::make_shared<Session>(vm, options, std::move(debug_info));
   std::shared_ptr<Session> holder;
   while (!occupy_slot(session, &holder)) {
     // It may be about to start, and can't say yet for whom and how long; or about to fail, and then it is our turn.
-    holder->wait_until_started();
-    if (session_in_slot() != holder) continue;
-    refuse(options, describe_holder(*holder));
-    return std::shared_ptr<Session>();
+    wait_for_holder(holder);
+    if (session_in_slot() != holder || process_claim().state.load() == ProcessClaim::kFree) continue;
+    refuse(options, Error{Errc::kBusy, describe_holder(holder == nullptr)});
+    return nullptr;
   }
   // Our thread handles no signal of the application's: it starts with all of them blocked.
   sigset_t all, before;
@@ -99,7 +105,11 @@ Result<std::shared_ptr<Session>> launch(JavaVM* vm, const control::AgentString& 
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (err != 0) {
     vacate_slot(session.get());
-    return errno_error("starting a thread", err);
+    refuse(options,
+           errno_error("the JVM's process can't have one more thread, which recording needs (raise its limit of "
+                       "processes, ulimit -u, or the pids limit of its container)",
+                       err, Errc::kNotPermitted));
+    return nullptr;
   }
   (void)argument.release();
   return session;
@@ -108,8 +118,7 @@ Result<std::shared_ptr<Session>> launch(JavaVM* vm, const control::AgentString& 
 }  // namespace
 
 Status launch(JavaVM* vm, const control::AgentString& options) {
-  auto session = launch(vm, options, nullptr);
-  if (!session) return std::move(session).error();
+  (void)launch(vm, options, nullptr);
   return {};
 }
 

@@ -6,12 +6,14 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <ctime>
 
 #include "agent/callbacks.h"
 #include "agent/engines/registry.h"
+#include "agent/process_claim.h"
 #include "agent/session_slot.h"
 #include "base/clock.h"
 #include "base/parse.h"
@@ -22,7 +24,8 @@ namespace {
 
 constexpr Nanos kDrainEvery = millis(20);
 constexpr Nanos kFlushEvery = seconds(1);
-constexpr Nanos kPatience = seconds(10);  // with the command, and of the exiting JVM with us
+constexpr Nanos kPatience = seconds(10);     // with the command, and of the starting JVM with us
+constexpr Nanos kExitPatience = seconds(5);  // of the exiting JVM with us: a dead disk must not keep it
 
 constexpr jvmtiEvent kSessionEvents[] = {JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_VM_DEATH};
 
@@ -60,10 +63,6 @@ Session::Session(JavaVM* vm, control::AgentString options, std::unique_ptr<Preci
 
 Session::~Session() = default;
 
-Session::Claim Session::claim() const {
-  return {recorder_pid_.load(), Nanos(ends_at_.load())};
-}
-
 void Session::on_thread_start(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread) {
   threads_->on_start(jvmti, jni, thread);
 }
@@ -85,14 +84,13 @@ void Session::reached(bool Session::*milestone) {
 }
 
 // With an end to patience: whoever waits here is a thread of the application.
-bool Session::wait_for(bool Session::*milestone) {
+bool Session::wait_for(bool Session::*milestone, Nanos patience) {
   std::unique_lock guard(milestone_lock_);
-  return milestone_reached_.wait_for(guard, std::chrono::nanoseconds(kPatience.count),
-                                     [&] { return this->*milestone; });
+  return milestone_reached_.wait_for(guard, std::chrono::nanoseconds(patience.count), [&] { return this->*milestone; });
 }
 
 void Session::wait_until_started() {
-  (void)wait_for(&Session::started_);
+  (void)wait_for(&Session::started_, kPatience);
 }
 
 bool Session::on_vm_death() {
@@ -100,7 +98,7 @@ bool Session::on_vm_death() {
   const uint64_t one = 1;
   // If it can't be written, the loop looks at the flag every 20 ms anyway.
   (void)!::write(wake_.get(), &one, sizeof(one));
-  return wait_for(&Session::done_);
+  return wait_for(&Session::done_, kExitPatience);
 }
 
 void Session::silence() {
@@ -177,7 +175,7 @@ Status Session::connect() {
   if (peer->uid != 0 && peer->uid != ::geteuid()) {
     return Error{Errc::kNotPermitted, "the control socket belongs to user " + std::to_string(peer->uid)};
   }
-  recorder_pid_ = peer->pid;
+  process_claim().recorder_pid.store(peer->pid);
   channel_.emplace(std::move(*socket));
   if (Status sent = channel_->send(control::Hello{TARSIER_VERSION, jvm_->version(), ::getpid()}, kPatience); !sent) {
     return sent;
@@ -216,7 +214,9 @@ Status Session::start() {
     debug_info_ = std::make_unique<PreciseDebugInfo>(jvm_->lib(), PreciseDebugInfo::When::kRunning);
   context_->imprecise_until_compile_id = debug_info_->imprecise_until_compile_id();
   started_at_ = monotonic_now();
-  if (options_.session.duration.count > 0) ends_at_ = (started_at_ + options_.session.duration).count;
+  if (options_.session.duration.count > 0) ends_at_ = started_at_ + options_.session.duration;
+  process_claim().ends_at.store(ends_at_.count);
+  process_claim().state.store(ProcessClaim::kRecording);
   next_flush_ = started_at_ + kFlushEvery;
   write_session_events();
   cpu_ = std::make_unique<CpuAccount>(*threads_, *writer_);
@@ -236,13 +236,7 @@ Status Session::start() {
   if (!channel_) return {};
   control::Started message;
   message.engines = reports_;
-  for (const control::EngineReport& report : reports_) {
-    if (!report.runs) message.warnings.push_back("no " + report.name + ": " + report.why);
-  }
-  for (auto& engine : engines_) {
-    for (std::string& warning : engine->warnings()) message.warnings.push_back(std::move(warning));
-  }
-  if (!debug_info_->warning().empty()) message.warnings.push_back(debug_info_->warning());
+  message.warnings = warned_ = warnings();
   if (jvm_->major() >= 21) {
     message.warnings.emplace_back(
         "from now on this JVM keeps track of virtual threads for tools (JVMTI), until it ends: mounting one costs a "
@@ -295,6 +289,18 @@ void Session::write_engine_used(const control::EngineReport& report) {
   writer_->sticky_event(recording::Event::kEngineUsed, report.name, monotonic_now(), used);
 }
 
+std::vector<std::string> Session::warnings() {
+  std::vector<std::string> all;
+  for (const control::EngineReport& report : reports_) {
+    if (!report.runs) all.push_back("no " + report.name + ": " + report.why);
+  }
+  for (auto& engine : engines_) {
+    for (std::string& warning : engine->warnings()) all.push_back(std::move(warning));
+  }
+  if (!debug_info_->warning().empty()) all.push_back(debug_info_->warning());
+  return all;
+}
+
 void Session::write_session_events() {
   const Nanos now = monotonic_now();
   const std::string version = jvm_->version();
@@ -321,8 +327,7 @@ void Session::write_session_events() {
 
 bool Session::should_stop() {
   if (vm_dies_.load() || !disk_error_.empty()) return true;
-  const int64_t ends_at = ends_at_.load();
-  if (ends_at != 0 && monotonic_now().count >= ends_at) return true;
+  if (ends_at_.count != 0 && monotonic_now() >= ends_at_) return true;
   if (!channel_) return false;
   auto received = channel_->receive(Nanos(0));
   if (!received) return true;  // hung up, or talks nonsense: save what we have
@@ -386,10 +391,24 @@ void Session::write_stats() {
   if (channel_) (void)channel_->send(progress, Nanos(0));  // a command that does not read must not hold us up
 }
 
+std::string Session::what_is_missing() {
+  std::string missing;
+  for (auto& engine : engines_) {
+    if (std::string text = engine->missing(); !text.empty()) missing += (missing.empty() ? "" : "; ") + text;
+  }
+  if (disk_error_.empty() && writer_->lost_events() == 0) return missing;
+  return missing + (missing.empty() ? "" : "; ") + std::to_string(writer_->lost_events()) + " events are not in '" +
+         file_name_ + "': " + disk_error_;
+}
+
 void Session::finish() {
+  control::Finished message;
+  for (std::string& warning : warnings()) {  // those that are new since the start
+    if (std::find(warned_.begin(), warned_.end(), warning) == warned_.end())
+      message.warnings.push_back(std::move(warning));
+  }
   for (auto& engine : engines_) engine->stop();
   housekeeping();
-  control::Finished message;
   for (auto& engine : engines_) {
     const EngineStats stats = engine->stats();
     message.taken += stats.taken;
@@ -400,11 +419,8 @@ void Session::finish() {
   }
   if (Status finished = writer_->finish(); !finished && disk_error_.empty()) disk_error_ = finished.error().what;
   message.file_size = writer_->bytes_written();
-  message.complete = disk_error_.empty() && writer_->lost_events() == 0;
-  if (!message.complete) {
-    message.missing =
-        std::to_string(writer_->lost_events()) + " events are not in '" + file_name_ + "': " + disk_error_;
-  }
+  message.missing = what_is_missing();
+  message.complete = message.missing.empty();
 
   let_go();  // before the word is out: the next recording may come at once
   if (channel_) {

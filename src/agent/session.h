@@ -33,13 +33,6 @@ class Session {
   // The whole life, on the session's thread. Prints to stderr only when there is no command to tell.
   void run();
 
-  // Of the one that runs, for those who come second. Any thread.
-  struct Claim {
-    int64_t recorder_pid = 0;  // the command's, or 0
-    Nanos ends_at;             // CLOCK_MONOTONIC; 0 if it is open
-  };
-  [[nodiscard]] Claim claim() const;
-
   // JVMTI callbacks, in the thread concerned.
   void on_thread_start(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread);
   void on_thread_end(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread);
@@ -68,6 +61,8 @@ class Session {
   void write_stats();
   void write_session_events();
   void write_engine_used(const control::EngineReport& report);
+  [[nodiscard]] std::vector<std::string> warnings();
+  [[nodiscard]] std::string what_is_missing();
   void finish();
   void let_go();
   void fail(const Error& error);
@@ -93,12 +88,12 @@ class Session {
 
   Nanos started_at_, next_flush_;
   std::string disk_error_;
-  std::atomic<int64_t> recorder_pid_{0};
-  std::atomic<int64_t> ends_at_{0};
+  std::vector<std::string> warned_;  // what the command has been told
+  Nanos ends_at_;                    // 0: open
   std::atomic<bool> vm_dies_{false};
 
   void reached(bool Session::*milestone);
-  [[nodiscard]] bool wait_for(bool Session::*milestone);
+  [[nodiscard]] bool wait_for(bool Session::*milestone, Nanos patience);
   std::mutex milestone_lock_;
   std::condition_variable milestone_reached_;
   bool started_ = false;  // or failed

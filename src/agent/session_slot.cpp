@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "agent/process_claim.h"
 #include "agent/session.h"
 
 namespace tarsier::agent {
@@ -18,10 +19,8 @@ std::shared_ptr<Session>& slot() {
 
 bool occupy_slot(const std::shared_ptr<Session>& session, std::shared_ptr<Session>* holder) {
   const std::lock_guard guard(g_lock);
-  if (slot() != nullptr) {
-    *holder = slot();
-    return false;
-  }
+  *holder = slot();
+  if (*holder != nullptr || !process_claim().take()) return false;
   slot() = session;
   return true;
 }
@@ -29,7 +28,9 @@ bool occupy_slot(const std::shared_ptr<Session>& session, std::shared_ptr<Sessio
 void vacate_slot(const Session* session) {
   std::shared_ptr<Session> last;  // destroyed outside the lock
   const std::lock_guard guard(g_lock);
-  if (slot().get() == session) last.swap(slot());
+  if (slot().get() != session) return;
+  last.swap(slot());
+  process_claim().give_back();
 }
 
 std::shared_ptr<Session> session_in_slot() {

@@ -7,7 +7,7 @@ namespace tarsier::agent {
 
 class Session;
 
-// False if another session runs; then `*holder` is that one.
+// False if another session runs; then `*holder` is that one, or null if it is another copy's of this library.
 bool occupy_slot(const std::shared_ptr<Session>& session, std::shared_ptr<Session>* holder);
 void vacate_slot(const Session* session);
 std::shared_ptr<Session> session_in_slot();

@@ -53,7 +53,7 @@ Result<AgentLibrary> deliver_agent(const Jvm& jvm, const std::string& path) {
   if (!bytes) return bytes.error();
   char name[64];
   std::snprintf(name, sizeof name, "tarsier-%u-%016llx", jvm.uid, static_cast<unsigned long long>(fingerprint(*bytes)));
-  auto directory = PrivateDirectory::create_named(jvm, name);
+  auto directory = PrivateDirectory::create_for_library(jvm, name);
   if (!directory) return std::move(directory).error();
   directory->path_for_us(kFile);
   const auto as_user = ActAs::user(jvm.uid, jvm.gid);

@@ -15,8 +15,9 @@ struct AgentLibrary {
   std::optional<PrivateDirectory> copy;  // removed with this; a loaded library does not mind
 };
 
-// `path` itself if the target sees our files and its user may read it, else a copy in the target's /tmp. A copy of the
-// same build always has the same path: a JVM that still has it loaded then does not load it twice.
+// `path` itself if the target sees our files and its user may read it, else a copy in the target's /tmp, or where it
+// can be executed. A copy of the same build always has the same path: a JVM that still has it loaded then does not load
+// it twice.
 Result<AgentLibrary> deliver_agent(const Jvm& jvm, const std::string& path);
 
 }  // namespace tarsier::attach

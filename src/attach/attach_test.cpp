@@ -194,6 +194,14 @@ Jvm ourselves() {
   return jvm;
 }
 
+TEST(ProcessTest, MapsUsersOfNamespaces) {
+  EXPECT_EQ(map_user("         0          0 4294967295\n", 7), 7u);
+  EXPECT_EQ(map_user("0 100000 1000\n1000 1000 1\n", 0), 100000u);
+  EXPECT_EQ(map_user("0 100000 1000\n1000 1000 1\n", 1000), 1000u);
+  EXPECT_EQ(map_user("0 100000 1000\n", 1000), std::nullopt);
+  EXPECT_EQ(map_user("nonsense\n", 0), std::nullopt);
+}
+
 TEST(PrivateDirectoryTest, IsPrivateAndGoesAwayWithItsFiles) {
   std::string path;
   {
@@ -209,15 +217,21 @@ TEST(PrivateDirectoryTest, IsPrivateAndGoesAwayWithItsFiles) {
   EXPECT_NE(::access(path.substr(0, path.rfind('/')).c_str(), F_OK), 0);
 }
 
-TEST(PrivateDirectoryTest, IsNotTakenOverThroughALinkNorWhenOthersMayLookIn) {
+TEST(PrivateDirectoryTest, AvoidsANameThatIsALinkOrThatOthersMayLookInto) {
   const std::string name = "tarsier-test-" + std::to_string(::getpid());
   const std::string path = "/tmp/" + name;
+  const auto made_at = [&name] {
+    auto directory = PrivateDirectory::create_for_library(ourselves(), name);
+    EXPECT_TRUE(directory.ok());
+    return directory.ok() ? directory->path_for_target("x") : "";
+  };
   ASSERT_EQ(::symlink("/tmp", path.c_str()), 0);
-  EXPECT_FALSE(PrivateDirectory::create_named(ourselves(), name).ok());
+  EXPECT_NE(made_at(), path + "/x");
   ::unlink(path.c_str());
   ASSERT_EQ(::mkdir(path.c_str(), 0755), 0);
-  EXPECT_FALSE(PrivateDirectory::create_named(ourselves(), name).ok());
+  EXPECT_NE(made_at(), path + "/x");
   ::rmdir(path.c_str());
+  EXPECT_EQ(made_at().substr(made_at().rfind("tarsier")), name + "/x");
 }
 
 TEST(TargetRootTest, OfOurOwnProcessIsOursAndFollowsLinksInsideIt) {

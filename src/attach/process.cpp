@@ -166,6 +166,24 @@ std::vector<pid_t> all_processes() {
   return pids;
 }
 
+std::optional<uid_t> map_user(std::string_view uid_map, uid_t inside) {
+  while (!uid_map.empty()) {
+    std::string_view line = take_line(uid_map);
+    uint32_t first_inside = 0, first_outside = 0, count = 0;
+    if (!parse_number(take_word(line), first_inside) || !parse_number(take_word(line), first_outside) ||
+        !parse_number(take_word(line), count)) {
+      continue;
+    }
+    if (inside >= first_inside && inside - first_inside < count) return first_outside + (inside - first_inside);
+  }
+  return std::nullopt;
+}
+
+std::optional<uid_t> user_in_namespace(pid_t pid, uid_t inside) {
+  const auto text = read_text_file(proc_path(pid, "uid_map"), kSmallFile);
+  return text ? map_user(*text, inside) : std::nullopt;
+}
+
 std::string user_name(uid_t uid) {
   passwd entry{};
   passwd* found = nullptr;

@@ -47,6 +47,10 @@ struct Process {
 // kNotFound: there is none (any more), or it is a zombie.
 Result<Process> read_process(pid_t pid);
 std::vector<pid_t> all_processes();
+// What a user of the process's user namespace is called here; nothing if we may not know, or it is nobody here.
+std::optional<uid_t> user_in_namespace(pid_t pid, uid_t inside);
+// /proc/PID/uid_map: lines of first inside, first outside, count.
+std::optional<uid_t> map_user(std::string_view uid_map, uid_t inside);
 std::string user_name(uid_t uid);  // the number if it has no name
 
 }  // namespace tarsier::attach

@@ -20,6 +20,7 @@ struct ThreadClock {
   void* ring = nullptr;
   timer_t timer = nullptr;
   bool has_timer = false;
+  bool by_spare = false;            // kept by the clock behind the clock
   uint64_t period_ns = 0;           // what the next tick stands for
   uint64_t random = 0;              // state of the generator that draws the periods
   std::atomic<uint64_t> due_ns{0};  // time that a thread of ours saw it use and that no sample stands for yet

@@ -7,7 +7,7 @@ namespace tarsier::capture {
 
 class CpuTimerClock final : public Clock {
  public:
-  CpuTimerClock(int signal, uint64_t interval_ns) noexcept : signal_(signal), interval_ns_(interval_ns) {}
+  CpuTimerClock(int signal, uint64_t interval_ns) noexcept;
 
   int start(pid_t tid, ThreadClock& thread) noexcept override;
   void stop(ThreadClock& thread) noexcept override;
@@ -19,6 +19,8 @@ class CpuTimerClock final : public Clock {
  private:
   const int signal_;
   const uint64_t interval_ns_;
+  const uint64_t most_timers_;  // the rest is left to the application
+  uint64_t timers_ = 0;
 };
 
 }  // namespace tarsier::capture

@@ -20,11 +20,10 @@ uint64_t at_least_finest(uint64_t period) noexcept {
   return period < PerfClock::kFinest ? PerfClock::kFinest : period;
 }
 
-// One descriptor a thread is a lot: the last quarter stays the application's.
-int three_quarters_of_fds() noexcept {
+int fd_limit() noexcept {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > INT_MAX) return INT_MAX;
-  return static_cast<int>(limit.rlim_cur / 4 * 3);
+  return static_cast<int>(limit.rlim_cur);
 }
 
 int open_event(pid_t tid, bool kernel, uint64_t period) noexcept {
@@ -51,7 +50,10 @@ int open_event(pid_t tid, bool kernel, uint64_t period) noexcept {
 PerfClock::PerfClock(const Options& options) noexcept
     : options_(options),
       page_size_(static_cast<size_t>(::sysconf(_SC_PAGESIZE))),
-      highest_fd_(three_quarters_of_fds()) {}
+      // A descriptor a thread is a lot, and the application must find its own as before: an eighth of them is ours at
+      // most, and none once it has half of them open.
+      highest_fd_(fd_limit() / 2),
+      most_fds_(fd_limit() / 8) {}
 
 int PerfClock::probe(bool kernel) noexcept {
   const int fd = open_event(0, kernel, 1'000'000'000);
@@ -62,8 +64,10 @@ int PerfClock::probe(bool kernel) noexcept {
 
 int PerfClock::start(pid_t tid, ThreadClock& thread) noexcept {
   thread.random = (static_cast<uint64_t>(tid) << 32) ^ static_cast<uint64_t>(::time(nullptr)) ^ 0x9E3779B97F4A7C15ULL;
+  if (fds_ >= most_fds_) return EMFILE;
   thread.fd = open_event(tid, options_.kernel, at_least_finest(draw_phase(options_.interval_ns, thread.random)));
   if (thread.fd < 0) return errno;
+  ++fds_;
   if (thread.fd > highest_fd_) {
     stop(thread);
     return EMFILE;
@@ -95,6 +99,7 @@ void PerfClock::stop(ThreadClock& thread) noexcept {
   if (thread.fd >= 0) {
     ::ioctl(thread.fd, PERF_EVENT_IOC_DISABLE, 0);
     ::close(thread.fd);
+    --fds_;
   }
   thread.ring = nullptr;
   thread.fd = -1;

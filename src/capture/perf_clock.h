@@ -35,7 +35,8 @@ class PerfClock final : public Clock {
   static constexpr size_t kRingPages = 1;  // of data: room for a few kernel stacks, and we read after each tick
   const Options options_;
   const size_t page_size_;
-  const int highest_fd_;  // above it descriptors are left to the application
+  const int highest_fd_, most_fds_;  // the rest is left to the application
+  int fds_ = 0;
 };
 
 }  // namespace tarsier::capture

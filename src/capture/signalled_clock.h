@@ -10,8 +10,10 @@ namespace tarsier::capture {
 
 class SignalledClock : public Clock {
  public:
-  [[nodiscard]] bool owns(const ThreadClock&, const siginfo_t& info) const noexcept final {
-    return info.si_code == SI_TKILL && info.si_pid == pid_;
+  [[nodiscard]] bool owns(const ThreadClock& thread, const siginfo_t& info) const noexcept final {
+    if (info.si_code == SI_TKILL) return info.si_pid == pid_;
+    // When the user's queue of pending signals is full, the kernel delivers the signal without saying whose it is.
+    return info.si_code == SI_USER && info.si_pid == 0 && thread.due_ns.load(std::memory_order_relaxed) > 0;
   }
   // Taken, not read: a signal that came twice stands for nothing the second time.
   uint64_t weight_ns(ThreadClock& thread, const siginfo_t&) noexcept final {

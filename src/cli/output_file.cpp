@@ -67,6 +67,13 @@ OutputFile::~OutputFile() {
   if (hidden_) ::unlinkat(folder_.get(), hidden_name_.c_str(), 0);
 }
 
+bool OutputFile::is_in_place() const {
+  struct stat named {
+  }, ours{};
+  return ::lstat(path_.c_str(), &named) == 0 && ::fstat(file_.get(), &ours) == 0 && named.st_dev == ours.st_dev &&
+         named.st_ino == ours.st_ino;
+}
+
 Status OutputFile::publish() {
   if (!hidden_) {
     const std::string nameless = "/proc/self/fd/" + std::to_string(file_.get());

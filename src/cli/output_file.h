@@ -21,6 +21,8 @@ class OutputFile {
   [[nodiscard]] int fd() const { return file_.get(); }
   [[nodiscard]] const std::string& path() const { return path_; }
   Status publish();
+  // Once published: does its path still lead to it?
+  [[nodiscard]] bool is_in_place() const;
 
  private:
   OutputFile(std::string path, unique_fd folder, std::string name);

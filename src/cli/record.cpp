@@ -146,7 +146,7 @@ std::string seconds_text(Nanos time) {
 // What the user is told at the end, and the exit code that belongs to it.
 int conclude(const Outcome& outcome, RecordingOutput& output, bool as_json) {
   struct stat info {};
-  if (::fstat(output.file().fd(), &info) == 0 && info.st_size == 0) {
+  if (!outcome.finished && ::fstat(output.file().fd(), &info) == 0 && info.st_size == 0) {
     ::unlink(output.path().c_str());
     return fail(Error{Errc::kFailed, outcome.problem + "; nothing had been written yet"});
   }
@@ -158,20 +158,27 @@ int conclude(const Outcome& outcome, RecordingOutput& output, bool as_json) {
   } else if (!outcome.finished->complete) {
     missing = outcome.finished->missing;
   }
+  const bool in_place = output.file().is_in_place();
+  if (!in_place) {
+    missing += missing.empty() ? "" : "; ";
+    missing += output.path() + " does not lead to the recording any more: somebody removed, replaced or unmounted it";
+  }
   if (!missing.empty()) {
     say("the recording is incomplete: " + missing);
     code = exit_code(Errc::kIncomplete);
   }
 
   std::vector<std::string> verdict;
-  const auto model = analysis::load(output.path());
+  // Our descriptor still leads there: the verdict at least is not lost.
+  const auto model = analysis::load(in_place ? output.path() : "/proc/self/fd/" + std::to_string(output.file().fd()));
   if (model) {
     verdict = exporting::verdict_lines(*model);
   } else {
     say("the recording can't be read back: " + model.error().what);
     code = code == 0 ? exit_code(model.error().code) : code;
   }
-  if (const auto finished = output.finish(); !finished) {
+  const Status finished = in_place ? output.finish() : Status();
+  if (!finished) {
     say("the recording could not be packed and stays as it is: " + finished.error().what);
     code = exit_code(Errc::kIncomplete);
   }
@@ -189,6 +196,7 @@ int conclude(const Outcome& outcome, RecordingOutput& output, bool as_json) {
   }
   std::string text;
   for (const std::string& line : verdict) text += line + "\n";
+  if (!in_place) return print(text) ? code : 1;
   if (!print(text + output.path() + "\n")) return 1;
   say("next: tarsier report " + output.path() + "   or: tarsier export " + output.path() + " --to html -o flame.html");
   return code;

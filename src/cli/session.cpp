@@ -113,6 +113,8 @@ void Session::on(const control::Progress& progress) {
 
 void Session::on(const control::Finished& finished) {
   outcome_.finished = finished;
+  display_.clear();
+  for (const std::string& warning : finished.warnings) say("warning: " + warning);
   phase_ = Phase::kDone;
 }
 

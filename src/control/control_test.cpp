@@ -41,6 +41,7 @@ TEST(Messages, come_back_as_they_were) {
   Finished finished;
   finished.complete = false;
   finished.missing = "disk \"full\"";
+  finished.warnings = {"late"};
   finished.taken = 12;
   finished.written = 10;
   finished.dropped = {{"ring full", 2}};
@@ -50,6 +51,7 @@ TEST(Messages, come_back_as_they_were) {
   const auto& f = std::get<Finished>(*back);
   EXPECT_FALSE(f.complete);
   EXPECT_EQ(f.missing, finished.missing);
+  EXPECT_EQ(f.warnings, finished.warnings);
   EXPECT_EQ(f.dropped, finished.dropped);
   EXPECT_EQ(f.file_size, finished.file_size);
 

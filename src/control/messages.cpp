@@ -27,6 +27,14 @@ void take(const json& object, const char* name, T& out) {
   }
 }
 
+void take_strings(const json& object, const char* name, std::vector<std::string>& out) {
+  const auto it = object.find(name);
+  if (it == object.end() || !it->is_array()) return;
+  for (const json& text : *it) {
+    if (text.is_string()) out.push_back(text.get<std::string>());
+  }
+}
+
 json counts_to_json(const std::map<std::string, uint64_t>& counts) {
   json object = json::object();
   for (const auto& [cause, count] : counts) object[cause] = count;
@@ -70,11 +78,7 @@ void from_json_object(const json& j, Started& m) {
       take(e, "runs", report.runs);
     }
   }
-  if (const auto it = j.find("warnings"); it != j.end() && it->is_array()) {
-    for (const json& w : *it) {
-      if (w.is_string()) m.warnings.push_back(w.get<std::string>());
-    }
-  }
+  take_strings(j, "warnings", m.warnings);
 }
 
 json to_json(const Progress& m) {
@@ -111,6 +115,7 @@ json to_json(const Finished& m) {
   return {{"type", "finished"},
           {"complete", m.complete},
           {"missing", m.missing},
+          {"warnings", m.warnings},
           {"taken", m.taken},
           {"written", m.written},
           {"dropped", counts_to_json(m.dropped)},
@@ -119,6 +124,7 @@ json to_json(const Finished& m) {
 void from_json_object(const json& j, Finished& m) {
   take(j, "complete", m.complete);
   take(j, "missing", m.missing);
+  take_strings(j, "warnings", m.warnings);
   take(j, "taken", m.taken);
   take(j, "written", m.written);
   take(j, "file_size", m.file_size);

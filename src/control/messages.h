@@ -60,7 +60,8 @@ struct Progress {
 struct Stop {};
 struct Finished {
   bool complete = true;
-  std::string missing;  // what is not in the file and why, if not complete
+  std::string missing;                // what is not in the file and why, if not complete
+  std::vector<std::string> warnings;  // that are new since Started
   uint64_t taken = 0, written = 0;
   std::map<std::string, uint64_t> dropped;
   Bytes file_size;

@@ -1,6 +1,7 @@
 #include "recording/chunk_file.h"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -46,7 +47,17 @@ Status ChunkFile::create(const ChunkPrologue& prologue) {
   return {};
 }
 
+Status ChunkFile::check_whole() {
+  struct stat status {};
+  if (fstat(fd_.get(), &status) != 0) return errno_error("can't look at the recording's file", errno);
+  if (status.st_size >= end_) return {};
+  cut_ = true;
+  return Error{Errc::kFailed, "somebody has cut the file to " + std::to_string(status.st_size) + " of " +
+                                  std::to_string(end_) + " bytes while it was written"};
+}
+
 Status ChunkFile::append(Encoder& data, const Checkpoint& checkpoint) {
+  if (Status s = check_whole(); !s.ok()) return s;
   const auto size = static_cast<int64_t>(data.size());
   // The old padding shrinks to a few bytes that bring the new one to a multiple of 8.
   const int64_t at = padding_ + kSlot + (round_up(size, kSlot) - size);
@@ -98,7 +109,7 @@ Status ChunkFile::split(int64_t start, const Encoder& chunk) {
 Status ChunkFile::finish() {
   const int64_t cut = padding_ + kSlot;
   Status status;
-  if (end_ - cut >= kSmallestEmptyChunk) {
+  if (!cut_ && end_ - cut >= kSmallestEmptyChunk) {
     status = split(cut, encode_empty_chunk(header_, end_ - cut));
     if (status.ok()) status = set_length(cut, "finish: length");
   }

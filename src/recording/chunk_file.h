@@ -54,6 +54,8 @@ class ChunkFile {
   Status set_padding(int64_t position, int64_t end, const char* step);
   Status set_length(int64_t length, const char* step);
   Status make_room(int64_t needed);
+  // Writing behind the end of a file that somebody has cut would leave a hole, and nonsense after it.
+  Status check_whole();
   Status split(int64_t start, const Encoder& chunk);
   void remember_header(const ChunkPrologue& prologue);
   void did(const char* step) const {
@@ -67,6 +69,7 @@ class ChunkFile {
   int64_t checkpoint_ = 0;  // the newest, from the file's start
   int64_t padding_ = 0;
   int64_t end_ = 0;
+  bool cut_ = false;
 };
 
 }  // namespace tarsier::recording

@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <cstring>
 #include <unordered_map>
 
 #include "agent/engines/agct_decoder.h"
 #include "agent/engines/clock_choice.h"
+#include "agent/engines/clock_with_spare.h"
+#include "agent/engines/timekeeper.h"
 #include "base/mapping.h"
 #include "capture/agct.h"
 #include "linux/loaded_library.h"
@@ -94,9 +97,14 @@ class AgctEngine final : public Engine {
   void stop() override;
   EngineStats stats() override { return capture_ != nullptr ? read_stats() : last_stats_; }
   std::vector<std::string> warnings() override;
+  std::string missing() override { return missing_; }
   void on_class_prepare(jvmtiEnv* jvmti, jclass klass) override { make_ids_of(jvmti, klass); }
 
  private:
+  void make_clock();
+  void stop_ticks();
+  // Somebody has installed a handler of his own over ours: from now on ticks would hit him.
+  void give_up_signal();
   Status take_memory();
   Status make_method_ids();
   void make_ids_of(jvmtiEnv* jvmti, jclass klass);
@@ -112,11 +120,13 @@ class AgctEngine final : public Engine {
   size_t scratch_count_ = 0;
   std::optional<linux::OwnedSignal> signal_;
   std::unique_ptr<capture::Clock> clock_;
+  ClockWithSpare* clock_with_spare_ = nullptr;  // clock_, if it is one
   std::unique_ptr<AgctCapture> capture_;
   std::unique_ptr<Sampler> sampler_;
 
   std::atomic<int64_t> method_ids_{0}, classes_{0};
   EngineStats last_stats_;
+  std::string missing_;
 };
 
 Result<control::EngineReport> AgctEngine::probe() {
@@ -141,7 +151,7 @@ Status AgctEngine::start() {
                                           : linux::OwnedSignal::take(AgctCapture::handle_signal, choice_.fixed_signal);
   if (!signal) return std::move(signal).error();
   signal_.emplace(std::move(*signal));
-  clock_ = choice_.make(choice_, signal_->number());
+  make_clock();
   capture_ = std::make_unique<AgctCapture>(
       agct_, *clock_, context_.options.max_depth,
       AgctCapture::Memory{ring_.data(), ring_.size(), table_.data(), table_.size() / sizeof(void*), scratch_.data(),
@@ -153,26 +163,47 @@ Status AgctEngine::start() {
   return context_.threads.add_existing();
 }
 
+void AgctEngine::make_clock() {
+  clock_ = choice_.make(choice_, signal_->number());
+  if (!choice_.per_thread) return;
+  auto spare = std::make_unique<Timekeeper>(signal_->number(), choice_.interval);
+  auto both = std::make_unique<ClockWithSpare>(std::move(clock_), std::move(spare));
+  clock_with_spare_ = both.get();
+  clock_ = std::move(both);
+}
+
+void AgctEngine::give_up_signal() {
+  stop_ticks();
+  missing_ = "somebody installed another handler for SIG" + std::string(::sigabbrev_np(signal_->number())) +
+             ", the signal that we had taken because nobody used it: there are no samples from then on";
+}
+
 void AgctEngine::drain() {
   if (capture_ == nullptr) return;
+  if (missing_.empty() && !signal_->still_ours()) give_up_signal();
   capture_->ring().consume(
       [this](const uint8_t* payload, size_t) { decoder_->decode(*reinterpret_cast<const AgctRecord*>(payload)); });
+}
+
+void AgctEngine::stop_ticks() {
+  AgctCapture::activate(nullptr);
+  context_.threads.set_listener(nullptr);
+  clock_->close();
+  sampler_->stop_all();
 }
 
 void AgctEngine::stop() {
   if (capture_ == nullptr) return;
   // Order matters: first nobody captures, then nobody ticks, then the last samples are drained, and at the very end the
   // signal is left to SIG_IGN.
-  AgctCapture::activate(nullptr);
-  context_.threads.set_listener(nullptr);
-  clock_->close();
-  sampler_->stop_all();
+  if (missing_.empty()) stop_ticks();
   drain();
   settle();
   last_stats_ = read_stats();
   signal_.reset();
   capture_.reset();
   sampler_.reset();
+  clock_with_spare_ = nullptr;
   clock_.reset();
   ring_ = Mapping();
   table_ = Mapping();
@@ -183,6 +214,11 @@ std::vector<std::string> AgctEngine::warnings() {
   std::vector<std::string> warnings = choice_.warnings;
   if (!decoder_->knows_code()) {
     warnings.emplace_back("the code cache could not be read: frame types and imprecise code are not told");
+  }
+  if (clock_with_spare_ != nullptr && clock_with_spare_->spared() > 0) {
+    warnings.push_back(std::to_string(clock_with_spare_->spared()) + " threads are sampled by the clock timekeeper: " +
+                       choice_.name + " for them is more than the limits of this process allow us (" +
+                       errno_text(clock_with_spare_->last_error()) + ")");
   }
   if (sampler_ != nullptr && sampler_->threads_without_clock() > 0) {
     warnings.push_back(std::to_string(sampler_->threads_without_clock()) +
@@ -258,6 +294,8 @@ EngineStats AgctEngine::read_stats() {
                     // A cell and an entry in its class's cache each, and a header per class.
                     {"jmethodID bytes (estimated)", method_ids_.load() * 16 + classes_.load() * 32},
                     {"threads without a clock", sampler_->threads_without_clock()},
+                    {"threads by the spare clock", clock_with_spare_ != nullptr ? clock_with_spare_->spared() : 0},
+                    {"signal taken by somebody else", missing_.empty() ? 0 : 1},
                     {"signal", signal_->number()}};
   std::tie(stats.hottest, stats.hottest_share) = decoder_->hottest();
   return stats;

@@ -31,6 +31,7 @@ Result<ClockChoice> try_perf(const control::SessionOptions& options) {
   }
   ClockChoice choice;
   choice.name = "perf";
+  choice.per_thread = true;
   choice.interval = options.interval.count != 0 ? options.interval : kDefaultInterval;
   choice.kernel = capture::PerfClock::probe(true) == 0;
   if (!choice.kernel) {
@@ -63,6 +64,7 @@ Result<ClockChoice> try_cpu_timer(const control::SessionOptions& options) {
   }
   ClockChoice choice;
   choice.name = "cputimer";
+  choice.per_thread = true;
   choice.interval = options.interval.count != 0 ? options.interval : std::max(tick, kDefaultInterval);
   choice.why = "a CPU timer per thread, which ticks with the kernel every " + format_duration(tick);
   if (options.interval.count == 0 && choice.interval > kDefaultInterval) {
@@ -97,6 +99,7 @@ Result<ClockChoice> try_itimer(const control::SessionOptions& options) {
   choice->name = "itimer";
   choice->why = "one CPU timer for the whole process: a baseline, which hits threads that are not ours to sample, too";
   choice->fixed_signal = SIGPROF;
+  choice->per_thread = false;
   choice->make = [](const ClockChoice& c, int) -> std::unique_ptr<capture::Clock> {
     return std::make_unique<capture::ProcessTimerClock>(ITIMER_PROF, static_cast<uint64_t>(c.interval.count));
   };

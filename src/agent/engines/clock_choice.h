@@ -23,6 +23,7 @@ struct ClockChoice {
   int fixed_signal = 0;                                         // the only one that the clock can send; 0: any will do
   bool kernel = false;                                          // kernel stacks and time in the kernel are seen
   recording::Event event = recording::Event::kExecutionSample;  // what a sample is
+  bool per_thread = false;  // takes something of the process for each thread, and may find nothing left
 };
 
 // The clock that the options name, or the best that works here.

@@ -66,6 +66,8 @@ class Engine {
   [[nodiscard]] virtual std::string_view name() const = 0;
   // Others go on without it if it can't run, and the recording says so.
   [[nodiscard]] virtual bool dispensable() const { return false; }
+  // What ended the capture before the session's end and what is missing therefore; empty if nothing did.
+  [[nodiscard]] virtual std::string missing() { return {}; }
 
   // JVMTI events that an engine has asked for, in the thread concerned.
   virtual void on_class_prepare(jvmtiEnv*, jclass) {}
