@@ -6,11 +6,6 @@
 #include <string>
 #include <vector>
 
-// Exported, so that other copies find it.
-extern "C" {
-__attribute__((visibility("default"), used)) tarsier::agent::ProcessClaim tarsier_process_claim;
-}
-
 namespace tarsier::agent {
 namespace {
 
@@ -37,7 +32,8 @@ ProcessClaim& find() {
     // It stays there: our library is never unloaded (-z nodelete).
     if (claim != nullptr) return *claim;
   }
-  return tarsier_process_claim;
+  static ProcessClaim alone;  // in a program that is no libtarsier.so: a test
+  return alone;
 }
 
 }  // namespace

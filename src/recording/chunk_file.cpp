@@ -50,7 +50,7 @@ Status ChunkFile::create(const ChunkPrologue& prologue) {
 Status ChunkFile::check_whole() {
   struct stat status {};
   if (fstat(fd_.get(), &status) != 0) return errno_error("can't look at the recording's file", errno);
-  if (status.st_size >= end_) return {};
+  if (!S_ISREG(status.st_mode) || status.st_size >= end_) return {};
   cut_ = true;
   return Error{Errc::kFailed, "somebody has cut the file to " + std::to_string(status.st_size) + " of " +
                                   std::to_string(end_) + " bytes while it was written"};

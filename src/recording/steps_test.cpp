@@ -168,6 +168,23 @@ TEST(Steps, AFullDiskAtAnyMomentLeavesAValidFileAndCountsWhatIsLost) {
   }
 }
 
+TEST(Steps, AFileThatSomebodyCutsIsLeftAloneFromThenOn) {
+  Scenario* current = nullptr;
+  int writes = 0;
+  Scenario scenario([&](const std::string&, int) {
+    if (++writes != 8) return;
+    ASSERT_EQ(ftruncate(current->fd, 100), 0);
+  });
+  current = &scenario;
+  scenario.run();
+  ASSERT_FALSE(scenario.status.ok());
+  EXPECT_THAT(scenario.status.error().what, testing::HasSubstr("somebody has cut the file to "));
+  EXPECT_GT(scenario.writer->lost_events(), 0u);
+  // Not longer again than what was still under way made it.
+  EXPECT_THAT(scenario.status.error().what,
+              testing::HasSubstr(std::to_string(scenario.file.content().size()) + " of "));
+}
+
 TEST(Steps, ALimitOnFileSizesIsAnErrorAndNoSignal) {
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
