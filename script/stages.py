@@ -147,6 +147,11 @@ def sigsafe(_):
     return counts
 
 
+def tidy(options):
+    """Of all files it takes minutes: only of those that have changed, unless asked for."""
+    return check("script/tidy", *(["--all"] if options.long else []), seconds=1800)
+
+
 def page(_):
     if not (ROOT / "ui/package.json").exists():
         return skipped("ui", "no page there")
@@ -204,6 +209,7 @@ STAGES = [
     ("checks", checks, False),
     ("build", build, False),
     ("sigsafe", sigsafe, True),
+    ("tidy", tidy, True),
     ("unit", unit("release"), False),
     ("asan", unit("asan"), False),
     ("tsan", unit("tsan"), False),

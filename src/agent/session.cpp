@@ -335,14 +335,22 @@ bool Session::should_stop() {
 }
 
 void Session::loop() {
+  bool more = false;
   while (!should_stop()) {
     pollfd waiting[2] = {{wake_.get(), POLLIN, 0}, {channel_ ? channel_->fd() : -1, POLLIN, 0}};
-    ::poll(waiting, 2, static_cast<int>(kDrainEvery.count / 1'000'000));
-    for (auto& engine : engines_) engine->drain();
-    if (monotonic_now() < next_flush_) continue;
+    ::poll(waiting, 2, more ? 0 : static_cast<int>(kDrainEvery.count / 1'000'000));
+    more = false;
+    for (auto& engine : engines_) more = engine->drain() || more;
+    if (monotonic_now() < next_flush_ && !must_flush_early()) continue;
     housekeeping();
     next_flush_ = monotonic_now() + kFlushEvery;
   }
+}
+
+// Names may be 60,000 characters long, a new one in every sample: the writer's bound holds only where it may flush.
+bool Session::must_flush_early() const {
+  const Bytes used = writer_->memory_used();
+  return used > options_.session.memory / 2 && used.count > 2 * memory_after_flush_.count;
 }
 
 void Session::housekeeping() {
@@ -352,6 +360,7 @@ void Session::housekeeping() {
   write_stats();
   threads_->forget_ended();
   if (Status flushed = writer_->flush(); !flushed && disk_error_.empty()) disk_error_ = flushed.error().what;
+  memory_after_flush_ = writer_->memory_used();
 }
 
 void Session::write_stats() {

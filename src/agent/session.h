@@ -57,6 +57,7 @@ class Session {
   Status go_on_without(const Engine& engine, control::EngineReport& report, const Error& error) const;
   void loop();
   bool should_stop();
+  [[nodiscard]] bool must_flush_early() const;
   void housekeeping();
   void write_stats();
   void write_session_events();
@@ -87,6 +88,7 @@ class Session {
   std::unique_ptr<CpuAccount> cpu_;
 
   Nanos started_at_, next_flush_;
+  Bytes memory_after_flush_;  // of the writer
   std::string disk_error_;
   std::vector<std::string> warned_;  // what the command has been told
   Nanos ends_at_;                    // 0: open

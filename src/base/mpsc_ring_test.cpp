@@ -43,6 +43,15 @@ TEST(MpscRing, an_uncommitted_record_holds_back_the_later_ones_and_an_abandoned_
   EXPECT_EQ(r.ring.consume([](const uint8_t*, size_t) {}), 1u);
 }
 
+TEST(MpscRing, a_consumer_may_take_a_few_and_come_back_for_the_rest) {
+  Ring r(1024);
+  for (int i = 0; i < 5; ++i) r.ring.commit(r.ring.reserve(8));
+  const auto nothing = [](const uint8_t*, size_t) {};
+  EXPECT_EQ(r.ring.consume(nothing, 3), 3u);
+  EXPECT_EQ(r.ring.consume(nothing, 3), 2u);
+  EXPECT_TRUE(r.ring.empty());
+}
+
 TEST(MpscRing, records_larger_than_half_the_ring_are_refused) {
   Ring r(1024);
   EXPECT_EQ(r.ring.reserve(513), nullptr);

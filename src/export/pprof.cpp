@@ -23,7 +23,6 @@ namespace tarsier::exporting {
 namespace {
 
 using analysis::Model;
-using analysis::ThreadKind;
 using protozero::pbf_writer;
 
 constexpr uint64_t kMappingId = 1;

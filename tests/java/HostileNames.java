@@ -3,6 +3,7 @@ import java.io.DataOutputStream;
 import java.io.IOException;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -11,6 +12,8 @@ import java.util.concurrent.Callable;
 /**
  * Classes, methods and threads whose names are made to do harm. Class files are written here, byte by byte, since no
  * compiler takes such names; the JVM forbids only . ; [ / in them, and in methods also angle brackets.
+ *
+ * With the argument "many": 500 classes and methods with names of 60,000 characters, a millisecond of each in turn.
  *
  * Words: names (a JSON list of {"class", "method", "thread"}, everything beyond ASCII letters escaped).
  */
@@ -31,13 +34,17 @@ public final class HostileNames {
     };
 
     public static void main(String[] args) throws Exception {
-        List<Method> methods = new ArrayList<>();
-        for (String[] names : NAMES) {
-            methods.add(new Definer().define(names[0], names[1]));
-        }
-        for (int i = 0; i < NAMES.length; i++) {
-            Method method = methods.get(i);
-            Commands.daemon(NAMES[i][2], () -> burn(method));
+        if (args.length > 0) {
+            List<Method> many = new ArrayList<>();
+            for (int i = 0; i < 500; i++) {
+                many.add(new Definer().define(LONG + i, "m" + LONG + i));
+            }
+            Commands.daemon("many", () -> burn(many, 100_000));
+        } else {
+            for (String[] names : NAMES) {
+                List<Method> one = Collections.singletonList(new Definer().define(names[0], names[1]));
+                Commands.daemon(names[2], () -> burn(one, 1_000_000));
+            }
         }
         Map<String, Callable<String>> words = new HashMap<>();
         words.put("names", HostileNames::names);
@@ -45,10 +52,12 @@ public final class HostileNames {
         Commands.serve(words);
     }
 
-    private static void burn(Method method) {
+    private static void burn(List<Method> methods, int rounds) {
         try {
             for (long x = 1;;) {
-                x = (Long) method.invoke(null, 1_000_000, x);
+                for (Method method : methods) {
+                    x = (Long) method.invoke(null, rounds, x);
+                }
             }
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException(e);

@@ -88,7 +88,7 @@ class AgctEngine final : public Engine {
   std::string_view name() const override { return "agct"; }
   Result<control::EngineReport> probe() override;
   Status start() override;
-  void drain() override;
+  bool drain() override;
   void settle() override {
     decoder_->name_kernel_addresses();
     decoder_->forget_ended_threads();
@@ -178,11 +178,13 @@ void AgctEngine::give_up_signal() {
              ", the signal that we had taken because nobody used it: there are no samples from then on";
 }
 
-void AgctEngine::drain() {
-  if (capture_ == nullptr) return;
+bool AgctEngine::drain() {
+  if (capture_ == nullptr) return false;
   if (missing_.empty() && !signal_->still_ours()) give_up_signal();
-  capture_->ring().consume(
-      [this](const uint8_t* payload, size_t) { decoder_->decode(*reinterpret_cast<const AgctRecord*>(payload)); });
+  const auto decode = [this](const uint8_t* payload, size_t) {
+    decoder_->decode(*reinterpret_cast<const AgctRecord*>(payload));
+  };
+  return capture_->ring().consume(decode, kPiece) == kPiece;
 }
 
 void AgctEngine::stop_ticks() {
@@ -197,7 +199,8 @@ void AgctEngine::stop() {
   // Order matters: first nobody captures, then nobody ticks, then the last samples are drained, and at the very end the
   // signal is left to SIG_IGN.
   if (missing_.empty()) stop_ticks();
-  drain();
+  while (drain()) {
+  }
   settle();
   last_stats_ = read_stats();
   signal_.reset();

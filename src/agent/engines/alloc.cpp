@@ -28,7 +28,7 @@ class AllocEngine final : public Engine {
   bool dispensable() const override { return true; }
   Result<control::EngineReport> probe() override;
   Status start() override;
-  void drain() override;
+  bool drain() override;
   void silence() override {
     if (capture_) capture_->silence();
   }
@@ -87,10 +87,12 @@ Status AllocEngine::start() {
   return {};
 }
 
-void AllocEngine::drain() {
-  if (!capture_) return;
-  capture_->ring().consume(
-      [this](const uint8_t* payload, size_t) { decoder_.decode(*reinterpret_cast<const AllocRecord*>(payload)); });
+bool AllocEngine::drain() {
+  if (!capture_) return false;
+  const auto decode = [this](const uint8_t* payload, size_t) {
+    decoder_.decode(*reinterpret_cast<const AllocRecord*>(payload));
+  };
+  return capture_->ring().consume(decode, kPiece) == kPiece;
 }
 
 void AllocEngine::stop() {
@@ -101,7 +103,8 @@ void AllocEngine::stop() {
   jvmti->SetHeapSamplingInterval(static_cast<jint>(kDefaultOfJvm.count));
   const jvmtiCapabilities taken = wanted_capabilities();
   jvmti->RelinquishCapabilities(&taken);
-  drain();
+  while (drain()) {
+  }
 }
 
 EngineStats AllocEngine::read_stats() {

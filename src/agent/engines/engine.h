@@ -51,8 +51,10 @@ class Engine {
   // Chooses the mechanism; nothing in the JVM is changed yet.
   virtual Result<control::EngineReport> probe() = 0;
   virtual Status start() = 0;
-  // Session thread: decodes what has been captured since the last call.
-  virtual void drain() = 0;
+  // Session thread: decodes what has been captured since the last call, kPiece records at most: between two calls the
+  // session may flush, if the names in them were too much for its memory. True: there was more.
+  virtual bool drain() = 0;
+  static constexpr size_t kPiece = 16;
   // Session thread, about once a second, before the file is flushed: what drain() put off for being dear.
   virtual void settle() {}
   // Any thread: no capture any more when it returns, whatever the session's thread is doing. The JVM is about to go.

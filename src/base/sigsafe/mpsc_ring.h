@@ -61,13 +61,13 @@ class MpscRing {
   // The room stays taken until the consumer passes it.
   void abandon(uint8_t* payload) noexcept { state_of(payload - kHeader).store(kSkipped, std::memory_order_release); }
 
-  // Calls visit(const uint8_t* payload, size_t room) for every record committed so far; returns how many.
-  // `room` is the payload's size rounded up to 8. One consumer only.
+  // Calls visit(const uint8_t* payload, size_t room) for every record committed so far, but for no more than `at_most`;
+  // returns how many. `room` is the payload's size rounded up to 8. One consumer only.
   template <class Visit>
-  size_t consume(Visit&& visit) {
+  size_t consume(Visit&& visit, size_t at_most = SIZE_MAX) {
     size_t count = 0;
     uint64_t tail = tail_.load(std::memory_order_relaxed);
-    while (true) {
+    while (count < at_most) {
       uint8_t* record = memory_ + (tail & (capacity_ - 1));
       const uint32_t state = state_of(record).load(std::memory_order_acquire);
       if (state == 0) return count;
@@ -82,6 +82,7 @@ class MpscRing {
       tail += size;
       tail_.store(tail, std::memory_order_release);
     }
+    return count;
   }
 
   // True when every reservation has been consumed (only meaningful once the producers have stopped).
