@@ -61,6 +61,10 @@ TEST(FindVm, TellsHotSpotFromOpenJ9AndFromNoJvm) {
       "ffff-fff0 r-xp 00000000 08:01 2                          /opt/a b/lib/server/libjvm.so (deleted)\n");
   EXPECT_EQ(hotspot.kind, VmKind::kHotSpot);
   EXPECT_EQ(hotspot.libjvm, "/opt/a b/lib/server/libjvm.so");
+  EXPECT_FALSE(hotspot.musl);
+  EXPECT_TRUE(find_vm("1-2 r-xp 0 0:0 1 /lib/ld-musl-x86_64.so.1\n3-4 r-xp 0 0:0 1 /j/lib/server/libjvm.so\n").musl);
+  EXPECT_TRUE(find_vm("1-2 r-xp 0 0:0 1 /j/lib/server/libjvm.so\n3-4 r-xp 0 0:0 1 /lib/libc.musl-aarch64.so.1\n").musl);
+  EXPECT_FALSE(find_vm("1-2 r-xp 0 0:0 1 /j/lib/server/libjvm.so\n3-4 r--p 0 0:0 1 /ld-musl-docs/x\n").musl);
   EXPECT_EQ(find_vm("1-2 r-xp 0 0:0 1 /j/lib/j9vm/libjvm.so\n3-4 r-xp 0 0:0 1 /j/lib/default/libj9vm29.so\n").kind,
             VmKind::kOpenJ9);
   EXPECT_EQ(find_vm("1-2 r-xp 0 0:0 1 /usr/lib/libjvm.so.1\n3-4 rw-p 0 0:0 0 [heap]\n").kind, VmKind::kNone);

@@ -1,6 +1,7 @@
 #include "attach/jvm.h"
 
 #include <dirent.h>
+#include <elf.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -89,10 +90,35 @@ bool has_attach_socket(int tmp, const Process& process) {
   return ::fstatat(tmp, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISSOCK(info.st_mode);
 }
 
-std::optional<Error> find_obstacle(const Process& process, const Jvm& jvm, const AttachFlags& flags, bool has_socket) {
+// Is the library code for this very machine? An emulated or 32-bit JVM can't load an agent that is.
+bool is_for_this_machine(const TargetRoot& root, const std::string& libjvm) {
+#if defined(__aarch64__)
+  constexpr uint16_t kMachine = EM_AARCH64;
+#else
+  constexpr uint16_t kMachine = EM_X86_64;
+#endif
+  const auto file = root.open_file(libjvm, O_RDONLY | O_NONBLOCK);
+  Elf64_Ehdr header{};
+  if (!file || ::pread(file->get(), &header, sizeof header, 0) != sizeof header) return true;  // replaced: can't tell
+  return header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_machine == kMachine;
+}
+
+std::optional<Error> find_obstacle(const Process& process, const Jvm& jvm, const AttachFlags& flags, bool has_socket,
+                                   bool other_machine) {
   const std::string who = "JVM " + std::to_string(jvm.pid);
   if (process.vm && process.vm->kind == VmKind::kOpenJ9) {
     return Error{Errc::kUnsupported, who + " is OpenJ9: tarsier records HotSpot JVMs only"};
+  }
+  if (process.vm && process.vm->musl) {
+    return Error{Errc::kNotPermitted, who +
+                                          " runs on musl (Alpine): the agent does not work there yet, it needs glibc; "
+                                          "run the program on a JDK for glibc, or record it with the JDK's own JFR and "
+                                          "read that recording with: tarsier report FILE"};
+  }
+  if (other_machine) {
+    return Error{Errc::kNotPermitted, who +
+                                          " runs code of another architecture than this tarsier: use the tarsier that "
+                                          "was built for it"};
   }
   if (::geteuid() != 0 && ::geteuid() != jvm.uid) {
     return Error{Errc::kNotPermitted, who + " belongs to user " + jvm.user +
@@ -146,10 +172,11 @@ Result<Jvm> describe(const Process& process) {
   jvm.uptime = process.uptime;
 
   PerfFile perf;
-  bool has_socket = false;
+  bool has_socket = false, other_machine = false;
   const auto root = TargetRoot::open(process.pid, jvm.namespace_pid);
   if (root) {
     jvm.own_root = !root->is_ours();
+    other_machine = process.vm && !is_for_this_machine(*root, process.vm->libjvm);
     if (const auto tmp = root->open_file("/tmp", O_PATH | O_DIRECTORY)) {
       perf = find_perf_data(tmp->get(), process);
       has_socket = has_attach_socket(tmp->get(), process);
@@ -167,7 +194,7 @@ Result<Jvm> describe(const Process& process) {
   apply_arguments(is_launcher(process) ? jvm_arguments(process.command_line, process.environment) : "", flags);
   apply_arguments(counter(perf, "java.rt.vmFlags"), flags);
   apply_arguments(counter(perf, "java.rt.vmArgs"), flags);
-  jvm.obstacle = find_obstacle(process, jvm, flags, has_socket);
+  jvm.obstacle = find_obstacle(process, jvm, flags, has_socket, other_machine);
   return jvm;
 }
 

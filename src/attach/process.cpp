@@ -115,6 +115,9 @@ MappedVm find_vm(std::string_view maps) {
       vm.kind = VmKind::kOpenJ9;
       return vm;
     }
+    // musl is its own loader: /lib/ld-musl-x86_64.so.1, also named libc.musl-x86_64.so.1.
+    const std::string_view file = path.substr(path.rfind('/') + 1);
+    vm.musl = vm.musl || file.starts_with("ld-musl-") || file.starts_with("libc.musl-");
     if (path.ends_with("/libjvm.so") && vm.kind == VmKind::kNone) {
       vm.kind = VmKind::kHotSpot;
       vm.libjvm = path;

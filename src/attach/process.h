@@ -32,6 +32,7 @@ enum class VmKind { kNone, kHotSpot, kOpenJ9 };
 struct MappedVm {
   VmKind kind = VmKind::kNone;
   std::string libjvm;  // its path in the process's own mount namespace
+  bool musl = false;   // it runs on musl's libc (Alpine), not on glibc
 };
 MappedVm find_vm(std::string_view maps);
 

@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import time
@@ -119,6 +120,43 @@ def test_a_process_that_is_no_jvm_survives(tmp_path, command):
             assert process.poll() is None, "it was killed"
         finally:
             process.kill()
+
+
+MAPS_FILES = """
+import mmap, signal, sys, time
+signal.signal(signal.SIGQUIT, lambda *_: print("signalled", flush=True))
+files = [open(name, "rb") for name in sys.argv[1:]]
+maps = [mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) for file in files]
+print("READY", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("library, words", [("ld-musl-x86_64.so.1", ["musl", "does not work there yet"]),
+                                            (None, ["another architecture"])], ids=["musl", "other-architecture"])
+def test_a_jvm_that_can_not_load_the_agent_is_left_alone(jdk, tmp_path, tmp_path_factory, library, words):
+    """Played by a process that maps the files that such a JVM maps."""
+    folder = tmp_path_factory.mktemp("jvm")
+    libjvm = folder / "lib/server/libjvm.so"
+    libjvm.parent.mkdir(parents=True)
+    shutil.copy(jdk.libjvm, libjvm)
+    files = [libjvm]
+    if library:
+        files.append(folder / library)
+        files[1].write_bytes(b"x" * 4096)
+    else:
+        with open(libjvm, "r+b") as file:
+            file.seek(18)  # e_machine
+            file.write((40).to_bytes(2, "little"))  # 32-bit ARM
+    with subprocess.Popen(["/usr/bin/python3", "-c", MAPS_FILES, *files], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout.readline() == "READY\n"
+            said = refused(tmp_path, process.pid, expect=4)
+            assert all(word in said for word in words), said
+            assert process.poll() is None and not ps()[process.pid]["can_attach"]
+        finally:
+            process.kill()
+        assert process.stdout.read() == "", "it got a signal"
 
 
 def test_a_program_that_only_calls_itself_java_survives(tmp_path):

@@ -22,6 +22,9 @@ public final class Threads {
         Commands.daemon("spawner", Threads::spawn);
         Commands.daemon("first-name", Threads::rename);
         boolean virtual = startVirtual();
+        while (renamed == null) {
+            Thread.sleep(10);
+        }
         Thread.sleep(500);
         Map<String, Callable<String>> words = new HashMap<>();
         words.put("count", () -> "{\"ended\": " + ended + ", \"virtual\": " + virtual + "}");
@@ -57,8 +60,8 @@ public final class Threads {
     /** A thread that is named anew once it runs: the profile must know it by its last name. */
     private static void rename() {
         burn(50_000_000);
+        Thread.currentThread().setName("second-name");
         renamed = Thread.currentThread();
-        renamed.setName("second-name");
         while (!stopped) {
             renamedWork();
         }
