@@ -67,16 +67,21 @@ void CpuAccount::update() {
   // Threads that have ended since: what they used after the last look, or all of it if they lived between two looks.
   for (const JavaThread& thread : threads_.ended()) {
     const auto it = entries_.find(thread.tid);
-    const bool known = it != entries_.end() && it->second.java_id == thread.java_id;
     if (thread.cpu_at_end.count == 0) continue;  // went without a word
+    // A clock that went backwards is that of another native thread with the same id.
+    const bool same_native = it != entries_.end() && it->second.last <= thread.cpu_at_end;
+    // Without a Java id it was only seen before Java threads were registered, when the session began.
+    const bool known = same_native && (it->second.java_id == thread.java_id || it->second.java_id == 0);
     Entry entry = known ? it->second : Entry();
-    if (!known && it != entries_.end() && it->second.java_id != 0) entry.at_start = it->second.last;
+    if (!known && same_native) entry.at_start = it->second.last;
     entry.kind = "app";
+    entry.name = thread.name;
     entry.java_id = thread.java_id;
     entry.last = thread.cpu_at_end;
     entry.id = writer_.thread(thread.info());
-    if (known) it->second.last = std::max(it->second.last, thread.cpu_at_end);
+    entry.generation = writer_.generation();
     write(entry);
+    if (known) it->second = std::move(entry);
   }
   const auto tids = linux::thread_ids();
   const std::unordered_set<pid_t> present(tids.begin(), tids.end());

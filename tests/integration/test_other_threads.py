@@ -1,9 +1,10 @@
 """CPU time outside the sampled threads, and threads that come, go, rename themselves or are virtual."""
 import re
+import resource
 import time
 
 import pytest
-from harness import Program, Recorder, cpu_by_thread, engine, report, samples_by_jfr, wait_for_recording
+from harness import LIBRARY, Program, Recorder, cpu_by_thread, engine, report, samples_by_jfr, wait_for_recording
 
 # Names of the collectors' threads in 8, 11, and 17 and later.
 COLLECTORS = {"parallel": ("-XX:+UseParallelGC", re.compile(r"^GC task thread|^ParGC Thread|^GC Thread")),
@@ -79,3 +80,17 @@ def test_a_session_while_threads_end_and_start_can_be_repeated(jdk, classes, tmp
                 recorder.finish()
             assert engine(report(file))["samples"]["written"] > 0
         assert program.ask_json("count")["ended"] > 0
+
+
+def test_the_threads_of_a_short_program_add_up(jdk, classes, tmp_path):
+    """main ends and its native thread goes on as DestroyJavaVM: what it has used is counted once, for main."""
+    file = tmp_path / "out.jfr"
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with Program(jdk, classes, "Exits", "return", "soon", options=[f"-agentpath:{LIBRARY}=cpu,file={file}"]) as program:
+        assert program.wait() == 0
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    rows = report(file, "threads")["threads"]
+    assert sum(row["cpu_ns"] for row in rows) < spent * 1e9 * 1.02
+    used = {row["name"]: row["cpu_ns"] for row in rows}
+    assert used["main"] > used.get("DestroyJavaVM", 0)
