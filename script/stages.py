@@ -217,6 +217,7 @@ STAGES = [
     ("cli", pytest("tests/cli"), True),
     ("report", pytest("tests/report"), True),
     ("integration", pytest("tests/integration", "-n2", "--dist=loadgroup", seconds=2400), True),
+    ("antagonists", pytest("tests/antagonists", "-n2", seconds=900), True),
     ("page", page, True),
     ("demo", demo, True),
     ("fuzz", fuzz, False),
