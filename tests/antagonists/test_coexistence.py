@@ -6,26 +6,25 @@ import subprocess
 import time
 
 import pytest
-from harness import LIBRARY, TARSIER, Program, Recorder, engine, jfr, jfr_counts, report, tarsier, wait_for_recording
+from harness import LIBRARY, TARSIER, Program, Recorder, engine, jfr_counts, report, tarsier, wait_for_recording
 
 CLOCKS = ["perf", "cputimer", "timekeeper"]
 
 
-def counters(jdk, file):
+def counters(file):
     """The last values of the agent's own counters."""
-    events = json.loads(jfr(jdk, "print", file, "--json", "--events", "tarsier.EngineCounter"))["recording"]["events"]
-    return {event["values"]["name"]: event["values"]["value"] for event in events}
+    return engine(report(file))["counters"]
 
 
 def taken(file):
     return engine(report(file))["samples"]["taken"]
 
 
-def our_signal(jdk, program, tmp_path):
+def our_signal(program, tmp_path):
     """Which signal a session takes in that program: asked of a short one."""
     file = tmp_path / "probe.jfr"
     tarsier("record", "--cpu", "-d", "300ms", "-o", file, program.pid)
-    return counters(jdk, file)["signal"]
+    return counters(file)["signal"]
 
 
 def test_jfr_and_we_record_at_the_same_time(jdk, classes, tmp_path):
@@ -67,22 +66,22 @@ def test_a_second_copy_of_the_agent_is_refused_and_says_why(antagonist, tmp_path
     assert taken(second) > 0
 
 
-def test_another_profiler_keeps_sigprof(antagonist, jdk, tmp_path):
+def test_another_profiler_keeps_sigprof(antagonist, tmp_path):
     antagonist.ask("profile")
     file = tmp_path / "x.jfr"
     before = int(antagonist.ask("handled 27"))
     tarsier("record", "-d", "1s", "-o", file, antagonist.pid)
-    assert taken(file) > 20 and counters(jdk, file)["signal"] != signal.SIGPROF
+    assert taken(file) > 20 and counters(file)["signal"] != signal.SIGPROF
     assert int(antagonist.ask("handled 27")) > before and antagonist.ask("is-ours 27") == "true"
     refused = tarsier("record", "--cpu", "--clock", "itimer", "-d", "1s", "-o", file, antagonist.pid, expect=4)
     assert "SIGPROF" in refused.stderr
     assert antagonist.ask("is-ours 27") == "true"
 
 
-def test_signals_with_handlers_are_left_alone_and_when_all_are_taken_we_refuse(antagonist, jdk, tmp_path):
+def test_signals_with_handlers_are_left_alone_and_when_all_are_taken_we_refuse(antagonist, tmp_path):
     file = tmp_path / "x.jfr"
     for number in (16, 26, 27, 24):  # in the order in which we like them
-        assert our_signal(jdk, antagonist, tmp_path) == number
+        assert our_signal(antagonist, tmp_path) == number
         antagonist.ask(f"handle {number}")
     refused = tarsier("record", "--cpu", "-d", "1s", "-o", file, antagonist.pid, expect=4)
     assert "SIGSTKFLT" in refused.stderr
@@ -91,9 +90,9 @@ def test_signals_with_handlers_are_left_alone_and_when_all_are_taken_we_refuse(a
 
 
 @pytest.mark.parametrize("how", ["handle 16", "java-handle STKFLT"])
-def test_a_handler_installed_over_ours_stays_and_is_left_in_peace(antagonist, jdk, tmp_path, how):
+def test_a_handler_installed_over_ours_stays_and_is_left_in_peace(antagonist, tmp_path, how):
     """By native code or sun.misc.Signal, in the middle of a session: ticks stop, and the recording says since when."""
-    assert our_signal(jdk, antagonist, tmp_path) == signal.SIGSTKFLT
+    assert our_signal(antagonist, tmp_path) == signal.SIGSTKFLT
     file = tmp_path / "x.jfr"
     with Recorder("--cpu", "-d", "3s", "-o", file, antagonist.pid) as recorder:
         wait_for_recording(file)
@@ -102,7 +101,7 @@ def test_a_handler_installed_over_ours_stays_and_is_left_in_peace(antagonist, jd
         _, errors = recorder.finish(expect=5)
     assert "SIGSTKFLT" in errors and "no samples from then on" in errors
     assert taken(file) > 20
-    assert counters(jdk, file)["signal taken by somebody else"] == 1
+    assert counters(file)["signal taken by somebody else"] == 1
     if how == "handle 16":
         assert antagonist.ask("is-ours 16") == "true"
         # The ticks of 20 ms, until it was noticed, of three threads: with much in reserve for a loaded machine.
@@ -113,7 +112,7 @@ def test_a_handler_installed_over_ours_stays_and_is_left_in_peace(antagonist, jd
     else:
         assert antagonist.ask("java-raise STKFLT") == "1"
     # A new session takes another signal.
-    assert our_signal(jdk, antagonist, tmp_path) == signal.SIGVTALRM
+    assert our_signal(antagonist, tmp_path) == signal.SIGVTALRM
 
 
 def test_a_segv_handler_of_the_application_behind_libjsig(jdk, classes, natives, tmp_path, monkeypatch):
