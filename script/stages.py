@@ -185,6 +185,24 @@ def node_counts(name, code, output):
     return counts
 
 
+def cross(_):
+    return check("script/build", "--preset", "cross", seconds=1800)
+
+
+def other_architecture(options):
+    """The tests of the signal path on a JVM of the other architecture, under qemu-user."""
+    if not options.other_arch:
+        return Counts()
+    debian = {"aarch64": "amd64", "x86_64": "arm64"}[os.uname().machine]
+    if run(["script/jvms", "install", f"17:{debian}"], 600)[0]:
+        return Counts(failed=1)
+    os.environ["TARSIER_OTHER_ARCH"] = "1"
+    try:
+        return pytest("tests/integration", "-m", "signal_path and not long", seconds=3600)(options)
+    finally:
+        del os.environ["TARSIER_OTHER_ARCH"]
+
+
 def fuzz(options):
     """Every fuzzer for a while; the seeds alone find what was found before."""
     with tempfile.TemporaryDirectory() as scratch:
@@ -210,6 +228,7 @@ STAGES = [
     ("build", build, False),
     ("sigsafe", sigsafe, True),
     ("tidy", tidy, True),
+    ("cross", cross, True),
     ("unit", unit("release"), False),
     ("asan", unit("asan"), False),
     ("tsan", unit("tsan"), False),
@@ -218,6 +237,7 @@ STAGES = [
     ("report", pytest("tests/report"), True),
     ("integration", pytest("tests/integration", "-n2", "--dist=loadgroup", seconds=2400), True),
     ("antagonists", pytest("tests/antagonists", "-n2", seconds=900), True),
+    ("other-arch", other_architecture, True),
     ("page", page, True),
     ("demo", demo, True),
     ("fuzz", fuzz, False),
@@ -228,6 +248,7 @@ def main():
     parser = argparse.ArgumentParser(prog="script/test", description="Installs, builds, and runs every test.")
     parser.add_argument("--long", action="store_true", help="also the tests that take minutes each")
     parser.add_argument("--all-jvms", action="store_true", help="on every JDK that script/jvms finds, not only three of them")
+    parser.add_argument("--other-arch", action="store_true", help="also the signal path on the other architecture, emulated")
     parser.add_argument("--only", metavar="STAGE,..", help="only these stages (and the build, if one needs it)")
     parser.add_argument("--fuzz-seconds", type=int, default=60, metavar="N", help="for each fuzzer (60)")
     parser.add_argument("--list", action="store_true", help="print the names of the stages")
@@ -265,6 +286,8 @@ def main():
         print("not asked for: the tests that take minutes each (--long)")
     if (left_out := run([PYTHON, "tests/jdks.py"], 300)[1].split("\n")[:-1]) and not options.all_jvms:
         print(f"not asked for: {', '.join(left_out)} (--all-jvms)")
+    if not options.other_arch:
+        print("not asked for: the signal path on the other architecture (--other-arch)")
     print(total)
     return 1 if total.failed else 0
 

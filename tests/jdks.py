@@ -2,13 +2,16 @@
 
 All that `script/jvms --homes` finds are candidates, one of each version (the system's before others). Normally the run
 takes the oldest, the newest and 17, to keep it short. TARSIER_TEST_JVMS=all takes every home, which is what
-`script/test --all-jvms` sets; TARSIER_TEST_JVMS=11,21 takes those versions."""
+`script/test --all-jvms` sets; TARSIER_TEST_JVMS=11,21 takes those versions. `script/test --other-arch` takes an emulated
+one of the other architecture (tests/other_arch.py)."""
 import functools
 import os
 import pathlib
 import re
 import subprocess
 import sys
+
+import other_arch
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 ALWAYS = 17  # installed by script/bootstrap
@@ -57,6 +60,8 @@ def one_of_each():
 @functools.cache
 def jdks():
     """The JDKs of this run, the oldest first."""
+    if other_arch.is_asked_for():
+        return [Jdk(other_arch.prepare(next(jdk for jdk in found() if jdk.major == ALWAYS)))]
     wanted = os.environ.get("TARSIER_TEST_JVMS", "")
     each = one_of_each()
     if wanted == "all":

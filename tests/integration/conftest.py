@@ -5,6 +5,7 @@ import harness
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "long: takes minutes; only run by script/test --long")
+    config.addinivalue_line("markers", "signal_path: also run for the other architecture, by script/test --other-arch")
 
 
 def pytest_generate_tests(metafunc):
@@ -31,5 +32,5 @@ def known_answer(jdk, classes):
 def clock(request):
     """Each clock of the CPU engine that may be used here."""
     if request.param == "perf" and not harness.perf_allowed():
-        pytest.skip("perf events are not permitted here (perf_event_paranoid, seccomp)")
+        pytest.skip("perf events are not permitted here (perf_event_paranoid, seccomp, emulation)")
     return request.param

@@ -54,12 +54,14 @@ def test_an_unwritable_file_exits_1_and_starts_nothing(known_answer, tmp_path):
     assert "folder.jfr" in done.stderr
 
 
+@pytest.mark.signal_path
 def test_a_childs_failure_is_our_exit_code(jdk, classes, tmp_path):
     done = tarsier("record", "-o", tmp_path / "x.jfr", "--", jdk.tool("java"), "-cp", classes, "Exits", "exit", expect=7)
     assert done.stdout.startswith("begin\nend\nhook\n")
     assert tarsier("report", tmp_path / "x.jfr").stdout
 
 
+@pytest.mark.signal_path
 def test_a_killed_jvm_exits_5(known_answer, tmp_path):
     file = tmp_path / "x.jfr"
     with Recorder("-d", "60s", "-o", file, known_answer.pid) as recorder:

@@ -7,6 +7,8 @@ import pytest
 from harness import (LIBRARY, Program, Recorder, engine, report, samples_by_jfr, tarsier, wait_for_recording,
                      wait_until)
 
+pytestmark = pytest.mark.signal_path
+
 SERIAL = ["-XX:+UseSerialGC"]  # C2 leaves counted loops without polls then
 METHODS = ("Work.seventy", "Work.twenty", "Work.ten")
 

@@ -39,6 +39,7 @@ def test_a_program_that_lives_in_gc_shows_it(jdk, classes, tmp_path, collector):
     assert any("GC" in line for line in document["verdict"]), document["verdict"]
 
 
+@pytest.mark.signal_path
 def test_threads_that_come_and_go_and_rename_themselves(jdk, classes, tmp_path):
     file = tmp_path / "out.jfr"
     with Program(jdk, classes, "Threads") as program:
@@ -71,6 +72,7 @@ def test_threads_that_come_and_go_and_rename_themselves(jdk, classes, tmp_path):
         assert [s for s in samples if "Threads.virtualWork" in s.frames], "virtual threads burn CPU time too"
 
 
+@pytest.mark.signal_path
 def test_a_session_while_threads_end_and_start_can_be_repeated(jdk, classes, tmp_path):
     file = tmp_path / "out.jfr"
     with Program(jdk, classes, "Threads") as program:

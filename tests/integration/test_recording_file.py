@@ -101,6 +101,7 @@ def test_what_does_not_fit_is_dropped_and_counted(jdk, classes, clock, tmp_path)
     assert (found["taken"], found["written"]) == (taken, written)
 
 
+@pytest.mark.signal_path
 def test_ctrl_c_saves_a_complete_file(known_answer, tmp_path):
     file = tmp_path / "out.jfr"
     with Recorder("-d", "60s", "-o", file, known_answer.pid) as recorder:
@@ -127,6 +128,7 @@ def test_our_report_of_a_jfr_recording_agrees_with_jfr_print(jdk, classes, tmp_p
     assert our_counts[:len(hottest)] == [count for _, count in hottest]
 
 
+@pytest.mark.signal_path
 def test_the_agent_writes_the_file_named_in_its_options(jdk, classes, tmp_path):
     file = tmp_path / "out.jfr"
     with Program(jdk, classes, "KnownAnswer", 2, options=[f"-agentpath:{LIBRARY}=cpu,interval=20ms,file={file}"]) as program:
