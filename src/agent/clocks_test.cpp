@@ -7,6 +7,7 @@
 
 #include "agent/cpu_account.h"
 #include "agent/engines/clock_choice.h"
+#include "agent/engines/clock_with_spare.h"
 #include "agent/engines/timekeeper.h"
 #include "base/clock.h"
 #include "base/under_sanitizer.h"
@@ -55,6 +56,71 @@ TEST(ClockChoice, baselines_are_never_chosen_by_themselves) {
   EXPECT_NE(choice->name, "real");
 }
 
+struct NoRepeats final : capture::Repeats {
+  void repeat(const capture::ThreadClock&, uint64_t, uint64_t) noexcept override {}
+};
+
+// Serves so many threads and no more.
+class SmallClock final : public capture::Clock {
+ public:
+  explicit SmallClock(int room) : room_(room) {}
+  int open(capture::Repeats&) noexcept override {
+    is_open = true;
+    return 0;
+  }
+  void close() noexcept override { is_open = false; }
+  int start(pid_t tid, capture::ThreadClock&) noexcept override {
+    if (tid == 0) return ESRCH;
+    if (room_ == 0) return EMFILE;
+    --room_;
+    return 0;
+  }
+  void stop(capture::ThreadClock&) noexcept override { ++room_; }
+  [[nodiscard]] bool owns(const capture::ThreadClock&, const siginfo_t&) const noexcept override { return true; }
+  uint64_t weight_ns(capture::ThreadClock&, const siginfo_t&) noexcept override { return room_; }
+  uint32_t kernel_frames(capture::ThreadClock&, uint64_t*) noexcept override { return 0; }
+  void rearm(capture::ThreadClock&) noexcept override {}
+  bool is_open = false;
+
+ private:
+  int room_;
+};
+
+TEST(ClockWithSpare, threads_beyond_the_first_clocks_room_are_kept_by_the_spare) {
+  auto first = std::make_unique<SmallClock>(1), spare = std::make_unique<SmallClock>(100);
+  SmallClock &first_clock = *first, &spare_clock = *spare;
+  ClockWithSpare clock(std::move(first), std::move(spare));
+  NoRepeats repeats;
+  ASSERT_EQ(clock.open(repeats), 0);
+  capture::ThreadClock a, b, c, gone;
+  EXPECT_EQ(clock.start(1, a), 0);
+  EXPECT_EQ(clock.start(0, gone), ESRCH) << "a thread that has ended is nobody's";
+  EXPECT_FALSE(spare_clock.is_open) << "before it is needed";
+  EXPECT_EQ(clock.start(2, b), 0);
+  EXPECT_TRUE(spare_clock.is_open);
+  EXPECT_EQ(clock.spared(), 1);
+  EXPECT_EQ(clock.last_error(), EMFILE);
+  EXPECT_EQ(clock.weight_ns(a, {}), 0u) << "of the first";
+  EXPECT_EQ(clock.weight_ns(b, {}), 99u) << "of the spare";
+  clock.stop(a);
+  EXPECT_EQ(clock.start(3, c), 0) << "there is room again";
+  EXPECT_EQ(clock.spared(), 1);
+  clock.stop(b);
+  clock.close();
+  EXPECT_FALSE(first_clock.is_open || spare_clock.is_open);
+}
+
+TEST(ClockWithSpare, a_thread_that_neither_takes_gets_the_last_word) {
+  ClockWithSpare clock(std::make_unique<SmallClock>(0), std::make_unique<SmallClock>(0));
+  NoRepeats repeats;
+  ASSERT_EQ(clock.open(repeats), 0);
+  capture::ThreadClock thread;
+  EXPECT_EQ(clock.start(1, thread), EMFILE);
+  EXPECT_FALSE(thread.by_spare);
+  EXPECT_EQ(clock.spared(), 0);
+  clock.close();
+}
+
 TEST(NativeThreads, are_told_apart_by_their_names) {
   EXPECT_EQ(kind_of_native_thread("G1 Conc#0"), "gc");
   EXPECT_EQ(kind_of_native_thread("GC Thread#1"), "gc");
@@ -78,10 +144,6 @@ void on_signal(int, siginfo_t* info, void*) {
   g_weight.fetch_add(g_keeper->weight_ns(clock, *info));
   (busy ? g_samples : g_idle_samples).fetch_add(1);
 }
-
-struct NoRepeats final : capture::Repeats {
-  void repeat(const capture::ThreadClock&, uint64_t, uint64_t) noexcept override {}
-};
 
 TEST(Timekeeper, signals_threads_that_run_with_the_cpu_time_that_they_used) {
   if (kUnderSanitizer) GTEST_SKIP() << "a sanitizer delays signals";

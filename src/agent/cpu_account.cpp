@@ -77,6 +77,7 @@ void CpuAccount::update() {
     entry.kind = "app";
     entry.name = thread.name;
     entry.java_id = thread.java_id;
+    entry.sampled = thread.sampled;
     entry.last = thread.cpu_at_end;
     entry.id = writer_.thread(thread.info());
     entry.generation = writer_.generation();
@@ -113,6 +114,7 @@ void CpuAccount::identify(pid_t tid, Entry& entry) {
   if (thread && thread->java_id != entry.java_id) {
     if (entry.java_id != 0) entry.at_start = entry.last;  // what was used so far belongs to the one before
     entry.java_id = thread->java_id;
+    entry.sampled = thread->sampled;
     entry.kind = "app";
     entry.name = thread->name;
     entry.generation = ~uint64_t{0};
@@ -123,7 +125,7 @@ void CpuAccount::identify(pid_t tid, Entry& entry) {
 }
 
 void CpuAccount::write(const Entry& entry) {
-  const recording::Value values[] = {entry.id, entry.kind, static_cast<int64_t>(entry.java_id != 0),
+  const recording::Value values[] = {entry.id, entry.kind, static_cast<int64_t>(entry.sampled),
                                      (entry.last - entry.at_start).count};
   writer_.event(recording::Event::kThreadCpu, monotonic_now(), values);
 }

@@ -33,6 +33,7 @@ class CpuAccount {
     // Who it is, or last was, in Java: a native thread outlives the Java thread that it carried (main, when it destroys
     // the JVM) or carries another one.
     int64_t java_id = 0;
+    bool sampled = false;
     recording::ThreadId id;
     uint64_t generation = ~uint64_t{0};  // of the writer, which gave out the id
   };

@@ -94,7 +94,7 @@ jobject ThreadRegistry::add_locked(JavaThread entry) {
   auto stored = std::make_unique<JavaThread>(std::move(entry));
   live_[stored->tid] = stored.get();
   era_.store(next_era(), std::memory_order_release);
-  if (listener_ != nullptr) listener_->thread_started(*stored);
+  if (listener_ != nullptr) stored->sampled = listener_->thread_started(*stored);
   threads_.emplace(stored->serial, std::move(stored));
   return unused;
 }

@@ -34,8 +34,9 @@ struct JavaThread {
   // 0 in it: no Java frame, if it runs no Java code now. Null if this JVM does not tell. Gone with the thread.
   const uint64_t* last_java_sp = nullptr;
   bool ended = false;
-  Nanos cpu_at_end;   // of its native thread, by its own clock
-  bool seen = false;  // had an event since names were last looked at
+  bool sampled = true;  // the engine that follows threads follows it
+  Nanos cpu_at_end;     // of its native thread, by its own clock
+  bool seen = false;    // had an event since names were last looked at
 
   [[nodiscard]] recording::ThreadInfo info() const { return {name, tid, name, java_id, false}; }
 };
@@ -45,7 +46,8 @@ struct JavaThread {
 class ThreadListener {
  public:
   virtual ~ThreadListener() = default;
-  virtual void thread_started(const JavaThread& thread) = 0;
+  // False if the engine can't follow it: no sample will ever stand for what it uses.
+  virtual bool thread_started(const JavaThread& thread) = 0;
   virtual void thread_ended(const JavaThread& thread) = 0;
 };
 

@@ -15,14 +15,3 @@ public final class Churned implements LongUnaryOperator {
         return x;
     }
 }
-
-/** The same as a hidden class; without a lambda, since that would look for its class by name. */
-final class ChurnedHidden implements LongUnaryOperator {
-    @Override
-    public long applyAsLong(long x) {
-        for (int i = 0; i < 60_000; i++) {
-            x = x * 6364136223846793005L + 1442695040888963407L;
-        }
-        return x;
-    }
-}

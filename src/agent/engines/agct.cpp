@@ -30,20 +30,24 @@ class Sampler final : public ThreadListener {
  public:
   Sampler(AgctCapture& capture, capture::Clock& clock) : capture_(capture), clock_(clock) {}
 
-  void thread_started(const JavaThread& thread) override {
+  bool thread_started(const JavaThread& thread) override {
     auto slot = std::make_unique<AgctThread>();
     slot->clock.serial = thread.serial;
     slot->env = thread.env;
     slot->last_java_sp = thread.last_java_sp;
     // Known to the handler before its first tick can come.
-    if (!capture_.threads().set(thread.tid, slot.get())) return void(++without_clock_);
+    if (!capture_.threads().set(thread.tid, slot.get())) {
+      ++without_clock_;
+      return false;
+    }
     if (const int err = clock_.start(thread.tid, slot->clock)) {
       capture_.threads().set(thread.tid, nullptr);
       ++without_clock_;
       last_error_ = err;
-      return;
+      return false;
     }
     slots_[thread.tid] = std::move(slot);
+    return true;
   }
   void thread_ended(const JavaThread& thread) override {
     const auto it = slots_.find(thread.tid);
