@@ -59,7 +59,8 @@ std::string counter(const PerfFile& file, std::string_view name) {
 }
 
 // JAVA_VERSION="17.0.15" in the file `release` at the top of a JDK; libjvm.so lies two to four folders below.
-std::string version_of_release_file(const TargetRoot& root, std::string path) {
+std::string release_value(const TargetRoot& root, std::string path, std::string_view name) {
+  const std::string key = std::string(name) + "=\"";
   for (int level = 0; level < 5; ++level) {
     const size_t slash = path.rfind('/');
     if (slash == std::string::npos || slash == 0) break;
@@ -68,10 +69,9 @@ std::string version_of_release_file(const TargetRoot& root, std::string path) {
     if (!file) continue;
     const auto text = read_text_fd(file->get(), 64 << 10);
     if (!text) continue;
-    constexpr std::string_view kKey = "JAVA_VERSION=\"";
-    const size_t key = text->find(kKey);
-    if (key == std::string::npos) continue;
-    const size_t start = key + kKey.size();
+    const size_t at = text->find(key);
+    if (at == std::string::npos) continue;
+    const size_t start = at + key.size();
     return text->substr(start, text->find('"', start) - start);
   }
   return {};
@@ -186,14 +186,20 @@ Result<Jvm> describe(const Process& process) {
   if (!process.vm && !perf.exists && !is_launcher(process)) return no_jvm();
 
   jvm.version = counter(perf, "java.property.java.version");
-  if (jvm.version.empty() && root && process.vm) jvm.version = version_of_release_file(*root, process.vm->libjvm);
+  if (jvm.version.empty() && root && process.vm) jvm.version = release_value(*root, process.vm->libjvm, "JAVA_VERSION");
   jvm.main = main_of_java_command(counter(perf, "sun.rt.javaCommand"));
   if (jvm.main.empty() && is_launcher(process)) jvm.main = main_of_command_line(process.command_line);
 
+  jvm.vendor = counter(perf, "java.property.java.vm.vendor");
+  jvm.vm_name = counter(perf, "java.property.java.vm.name");
+  if (jvm.vendor.empty() && root && process.vm) {
+    jvm.vendor = release_value(*root, process.vm->libjvm, "IMPLEMENTOR");
+  }
+
+  if (is_launcher(process)) jvm.arguments = jvm_arguments(process.command_line, process.environment);
+  for (const char* counted : {"java.rt.vmFlags", "java.rt.vmArgs"}) jvm.arguments += " " + counter(perf, counted);
   AttachFlags flags;
-  apply_arguments(is_launcher(process) ? jvm_arguments(process.command_line, process.environment) : "", flags);
-  apply_arguments(counter(perf, "java.rt.vmFlags"), flags);
-  apply_arguments(counter(perf, "java.rt.vmArgs"), flags);
+  apply_arguments(jvm.arguments, flags);
   jvm.obstacle = find_obstacle(process, jvm, flags, has_socket, other_machine);
   return jvm;
 }

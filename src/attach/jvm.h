@@ -19,8 +19,11 @@ struct Jvm {
   uid_t uid = 0;            // effective: what the JVM compares peers with
   gid_t gid = 0;
   std::string user;
-  std::string version;  // 17.0.15; empty if unknown
-  std::string main;     // main class, jar or module as started; empty if unknown
+  std::string version;    // 17.0.15; empty if unknown
+  std::string main;       // main class, jar or module as started; empty if unknown
+  std::string vendor;     // of the VM; empty if unknown
+  std::string vm_name;    // OpenJDK 64-Bit Server VM; empty if unknown
+  std::string arguments;  // what we know of its JVM arguments, blank-separated; later ones win
   Nanos uptime;
   bool own_root = false;          // its files are not ours: a container or a chroot
   std::optional<Error> obstacle;  // why we can't attach, and what to do

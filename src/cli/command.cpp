@@ -8,7 +8,7 @@
 namespace tarsier::cli {
 namespace {
 
-constexpr std::array<const Command*, 8> kCommands = {&kPs,         &kRecord, &kReport,      &kExport,
+constexpr std::array<const Command*, 9> kCommands = {&kPs,         &kRecord, &kReport,      &kExport, &kDoctor,
                                                      &kCompletion, &kMan,    &kHelpCommand, &kVersion};
 
 constexpr ExitCode kExitCodes[] = {

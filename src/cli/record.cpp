@@ -221,10 +221,18 @@ Result<Call> attach_to(const attach::Jvm& jvm, const std::string& library, Signa
   return Call{std::move(*channel), std::move(*load)};
 }
 
+// Where it is not for us to say more, the doctor can.
+int fail_with(Error error, const attach::Jvm& jvm) {
+  if (error.code == Errc::kNotPermitted || error.code == Errc::kUnsupported) {
+    error.what += "\n(what works and what does not: tarsier doctor " + std::to_string(jvm.pid) + ")";
+  }
+  return fail(error);
+}
+
 int attach_and_record(const Arguments& arguments, Signals& signals) {
   const auto jvm = find_target(arguments.operands.empty() ? "" : arguments.operands[0]);
   if (!jvm) return fail(jvm.error());
-  if (jvm->obstacle) return fail(*jvm->obstacle);
+  if (jvm->obstacle) return fail_with(*jvm->obstacle, *jvm);
   const auto library = find_agent_library();
   if (!library) return fail(library.error());
   auto output = RecordingOutput::create(arguments.has("output") ? arguments.text("output")
@@ -232,13 +240,13 @@ int attach_and_record(const Arguments& arguments, Signals& signals) {
   if (!output) return fail(output.error());
 
   auto call = attach_to(*jvm, *library, signals);
-  if (!call) return fail(call.error());
+  if (!call) return fail_with(call.error(), *jvm);
   const std::string announcement = "recording JVM " + std::to_string(jvm->pid) + " (" +
                                    (jvm->main.empty() ? "?" : exporting::visible(jvm->main)) + ") into " +
                                    output->path() + "; Ctrl-C ends it and saves";
   const auto outcome =
       Session(call->channel, signals, output->file(), nullptr, session_options(arguments), announcement).run();
-  if (!outcome) return fail(outcome.error());
+  if (!outcome) return fail_with(outcome.error(), *jvm);
   return conclude(*outcome, *output, arguments.has("json"));
 }
 

@@ -23,6 +23,10 @@ bool is_free(int number) {
 
 }  // namespace
 
+std::span<const int> signals_we_may_take() {
+  return kCandidates;
+}
+
 Result<OwnedSignal> OwnedSignal::take(SignalHandler handler) {
   for (const int number : kCandidates) {
     if (is_free(number)) return take(handler, number);

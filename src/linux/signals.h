@@ -3,9 +3,14 @@
 
 #include <signal.h>
 
+#include <span>
+
 #include "base/result.h"
 
 namespace tarsier::linux {
+
+// Those that take() tries, in that order.
+std::span<const int> signals_we_may_take();
 
 using SignalHandler = void (*)(int, siginfo_t*, void*);
 

@@ -1,0 +1,103 @@
+#include <string>
+
+#include "doctor/checks.h"
+
+namespace tarsier::doctor {
+namespace {
+
+Finding symbols(const JvmFacts& facts, const MachineFacts&) {
+  if (!facts.library) return unknown("symbols", facts.library_unknown, as_root(facts));
+  const LibraryFacts& library = *facts.library;
+  if (!library.has_async_get_call_trace) {
+    return {"symbols", Grade::kProblem, "libjvm.so does not export AsyncGetCallTrace", "its stacks can't be walked"};
+  }
+  const std::string table = library.has_symtab ? "a full symbol table" : "exported symbols only";
+  if (!library.has_vm_structs) {
+    return {"symbols", Grade::kNote, "AsyncGetCallTrace; no vmStructs; " + table,
+            "compiled code can't be looked at: more samples stay without a stack"};
+  }
+  return {"symbols", Grade::kOk, "AsyncGetCallTrace, vmStructs; " + table,
+          library.has_symtab ? "" : "native frames inside of the JVM have no names; Java frames do not need them"};
+}
+
+Finding usdt(const JvmFacts& facts, const MachineFacts&) {
+  if (!facts.library) return unknown("usdt", facts.library_unknown, as_root(facts));
+  if (facts.library->usdt_probes > 0) {
+    return {"usdt", Grade::kOk, std::to_string(facts.library->usdt_probes) + " probes in libjvm.so"};
+  }
+  return {"usdt", Grade::kNote, "no probes in libjvm.so (built without --enable-dtrace)",
+          "no engine of this version needs it"};
+}
+
+bool is_on(const JvmFacts& facts, std::string_view name) {
+  const auto found = facts.flags.find(name);
+  return found != facts.flags.end() && found->second;
+}
+
+Finding debug_info(const JvmFacts& facts, const MachineFacts&) {
+  if (is_on(facts, "DebugNonSafepoints")) return {"debug-info", Grade::kOk, "DebugNonSafepoints is on"};
+  const std::string source = facts.flags_unknown.empty() ? "" : " (by its command line: " + facts.flags_unknown + ")";
+  return {"debug-info", Grade::kNote, "DebugNonSafepoints is off" + source,
+          "in code compiled before we attach the method is right, but the inlined callee and the line may not be; code "
+          "compiled later is precise",
+          "start it with -XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints"};
+}
+
+Finding perf_data(const JvmFacts& facts, const MachineFacts&) {
+  const auto flag = facts.flags.find("UsePerfData");
+  if (flag == facts.flags.end() || flag->second) return {"perf-data", Grade::kOk, "shared (UsePerfData)"};
+  return {"perf-data", Grade::kNote, "-XX:-UsePerfData",
+          "its main class and flags are known from its command line only; recording does not need it"};
+}
+
+// The agent lives by the JVM's limits, not by ours.
+Finding limits(const JvmFacts& facts, const MachineFacts& machine) {
+  if (!facts.limits || !facts.state) return unknown("jvm-limits", "no right to see them", as_root(facts));
+  const auto amount = [](uint64_t value) { return value == kUnlimited ? "any number of" : std::to_string(value); };
+  const uint64_t descriptors = facts.limits->descriptors, signals = facts.limits->pending_signals;
+  const auto threads = static_cast<uint64_t>(facts.state->threads);
+  const std::string found = amount(descriptors) + " descriptors, " + amount(signals) + " pending signals, " +
+                            std::to_string(threads) + " threads";
+  const bool perf = machine.answers.perf_user == 0;
+  const uint64_t room = perf ? descriptors / 4 * 3 : signals;
+  const std::string pid = std::to_string(facts.jvm.pid);
+  if (room > threads * 2) return {"jvm-limits", Grade::kOk, found};
+  return {
+      "jvm-limits", Grade::kNote, found,
+      std::string("room for about ") + std::to_string(room) + " sampled threads (" +
+          (perf ? "perf takes a descriptor each, and leaves the last quarter alone" : "a CPU timer takes one each") +
+          "); further ones are not sampled, and counted",
+      perf ? "sudo prlimit --pid " + pid + " --nofile=65536:65536"
+           : "sudo prlimit --pid " + pid + " --sigpending=65536:65536"};
+}
+
+Finding perf_inside(const JvmFacts& facts, const MachineFacts& machine) {
+  if (!facts.state) return unknown("jvm-perf", "no right to see its state", as_root(facts));
+  if (facts.state->seccomp != 0) {
+    return {"jvm-perf", Grade::kNote, "the JVM runs under a filter of system calls (seccomp)",
+            "if it forbids perf_event_open, clock cputimer takes its place, or timekeeper for finer intervals",
+            "start its container with: --cap-add PERFMON --security-opt seccomp=PROFILE (one that allows "
+            "perf_event_open)"};
+  }
+  const bool privileged =
+      has_capability(facts.state->capabilities, kCapPerfmon) || has_capability(facts.state->capabilities, kCapSysAdmin);
+  const int64_t paranoid = machine.perf_paranoid.value_or(4);
+  if (privileged || paranoid <= 1) return {"jvm-perf", Grade::kOk, "nothing forbids perf to the JVM"};
+  if (paranoid == 2) {
+    return {"jvm-perf", Grade::kNote, "the JVM has no CAP_PERFMON, and kernel.perf_event_paranoid=2",
+            "clock perf; time in the kernel is not sampled", "sudo sysctl kernel.perf_event_paranoid=1"};
+  }
+  return {"jvm-perf", Grade::kNote, "the JVM may not use perf",
+          "clock cputimer takes its place, or timekeeper for finer intervals",
+          machine.perf_paranoid ? "sudo sysctl kernel.perf_event_paranoid=1" : ""};
+}
+
+constexpr JvmCheck kChecks[] = {symbols, usdt, debug_info, perf_data, limits, perf_inside};
+
+}  // namespace
+
+std::span<const JvmCheck> inside_checks() {
+  return kChecks;
+}
+
+}  // namespace tarsier::doctor

@@ -1,0 +1,57 @@
+#include <string>
+
+#include "base/result.h"
+#include "doctor/checks.h"
+
+namespace tarsier::doctor {
+namespace {
+
+constexpr const char* kNotNeeded = "no engine of this version needs it";
+
+Finding tracefs(const MachineFacts& machine) {
+  switch (machine.tracefs) {
+    case Tracefs::kReadable:
+      return {"tracefs", Grade::kOk, "mounted and readable"};
+    case Tracefs::kNotReadable:
+      return {"tracefs", Grade::kNote, "mounted, but not readable for user " + machine.user_name, kNotNeeded,
+              "sudo mount -o remount,mode=755 /sys/kernel/tracing"};
+    case Tracefs::kNotMounted:
+      break;
+  }
+  return {"tracefs", Grade::kNote, "not mounted", kNotNeeded, "sudo mount -t tracefs tracefs /sys/kernel/tracing"};
+}
+
+Finding ebpf(const MachineFacts& machine) {
+  const std::string types = machine.btf ? "the kernel's types (BTF) are there" : "the kernel has no types (BTF)";
+  const std::string setting = machine.unprivileged_bpf_disabled ? ", kernel.unprivileged_bpf_disabled=" +
+                                                                      std::to_string(*machine.unprivileged_bpf_disabled)
+                                                                : "";
+  if (machine.answers.bpf == 0 && machine.btf) {
+    return {"ebpf", Grade::kOk, "programs can be loaded, " + types + setting};
+  }
+  if (machine.answers.bpf == 0) return {"ebpf", Grade::kNote, "programs can be loaded, but " + types, kNotNeeded};
+  return {"ebpf", Grade::kNote, "programs can't be loaded: " + errno_text(machine.answers.bpf) + "; " + types + setting,
+          kNotNeeded, "run as root, or with CAP_BPF and CAP_PERFMON"};
+}
+
+Finding ptrace(const MachineFacts& machine) {
+  const int64_t scope = machine.ptrace_scope.value_or(0);
+  const std::string found =
+      machine.ptrace_scope ? "kernel.yama.ptrace_scope=" + std::to_string(scope) : "not restricted (no Yama)";
+  if (scope == 0 || has_capability(machine.own.capabilities, kCapSysPtrace)) {
+    return {"ptrace", Grade::kOk, found, "doctor reads a JVM's flags from its memory"};
+  }
+  return {"ptrace", Grade::kNote, found,
+          "doctor can't read a JVM's flags from its memory, only from its command line; recording does not need it",
+          "sudo tarsier doctor PID"};
+}
+
+constexpr MachineCheck kChecks[] = {tracefs, ebpf, ptrace};
+
+}  // namespace
+
+std::span<const MachineCheck> tracing_checks() {
+  return kChecks;
+}
+
+}  // namespace tarsier::doctor
