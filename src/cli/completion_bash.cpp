@@ -104,7 +104,8 @@ std::string bash_completion(std::span<const Command* const> commands) {
     std::string flags;
     for (const Option& option : all_options(spec)) {
       flags.append(flags.empty() ? "--" : " --").append(option.name);
-      if (const std::string act = action(option); !act.empty()) {
+      // A value that may be left out is never the next word.
+      if (const std::string act = action(option); !act.empty() && !option.bare) {
         values += "    " + names(option, name + ":") + ")\n      " + act + "\n      return\n      ;;\n";
       }
     }

@@ -39,6 +39,7 @@ std::string fish_quoted(std::string_view text) {
 }
 
 std::string value(const Option& option) {
+  if (option.bare) return "";  // fish has no word for a value that may be left out, but takes one behind =
   switch (option.kind) {
     case Kind::kSwitch:
       return "";

@@ -51,9 +51,11 @@ std::string action(const Option& option) {
 std::string argument(const Option& option) {
   const bool takes_value = option.kind != Kind::kSwitch;
   const std::string explanation = "[" + guarded(explained(option)) + "]";
-  const std::string value = takes_value ? ":" + guarded(option.value) + ":" + action(option) : "";
+  const std::string joint = !takes_value ? "" : option.bare ? "=-" : "=";
+  const std::string value =
+      takes_value ? std::string(option.bare ? "::" : ":") + guarded(option.value) + ":" + action(option) : "";
   const std::string name(option.name);
-  std::string text = "    " + quoted("--" + name + (takes_value ? "=" : "") + explanation + value);
+  std::string text = "    " + quoted("--" + name + joint + explanation + value);
   if (option.letter != 0) {
     text += " \\\n    " + quoted(std::string("-") + option.letter + (takes_value ? "+" : "") + explanation + value);
   }

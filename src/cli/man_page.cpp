@@ -63,8 +63,7 @@ std::string option(const Option& option) {
   std::string text = ".TP\n";
   if (option.letter != 0) text += std::string("\\fB\\-") + option.letter + "\\fR, ";
   text += "\\fB\\-\\-" + escaped(option.name) + "\\fR";
-  if (!option.value.empty()) text += " \\fI" + escaped(option.value) + "\\fR";
-  return text + "\n" + escaped(explained(option)) + "\n";
+  return text + "\\fI" + escaped(value_shown(option)) + "\\fR\n" + escaped(explained(option)) + "\n";
 }
 
 }  // namespace

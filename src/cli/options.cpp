@@ -213,6 +213,11 @@ std::vector<Option> all_options(const CommandSpec& spec) {
   return options;
 }
 
+std::string value_shown(const Option& option) {
+  if (option.value.empty()) return "";
+  return option.bare ? "[=" + std::string(option.value) + "]" : " " + std::string(option.value);
+}
+
 std::string explained(const Option& option) {
   std::string text(option.help);
   if (!option.allowed.empty()) text.append(": ").append(listed(option.allowed, ", "));
@@ -229,8 +234,7 @@ std::string help_text(const CommandSpec& spec) {
   const auto add = [&text](const Option& option) {
     std::string left = option.letter != 0 ? std::string("  -") + option.letter + ", " : "      ";
     left.append("--").append(option.name);
-    if (!option.value.empty())
-      left.append(option.bare ? "[=" : " ").append(option.value).append(option.bare ? "]" : "");
+    left += value_shown(option);
     text += left;
     text.append(left.size() + 2 <= kColumn ? kColumn - left.size() : 2, ' ');
     text += explained(option) + '\n';

@@ -82,6 +82,8 @@ std::string listed(std::string_view list, std::string_view separator);
 // Those of the table, and --help, which every command has.
 std::vector<Option> all_options(const CommandSpec& spec);
 std::vector<std::string_view> split(std::string_view list);  // at commas
+// " TIME" or "[=BYTES]", as it follows the option's name; empty for switches
+std::string value_shown(const Option& option);
 // "how stacks are walked: agct (default: the best that works)"
 std::string explained(const Option& option);
 

@@ -50,25 +50,22 @@ Finding perf_data(const JvmFacts& facts, const MachineFacts&) {
           "its main class and flags are known from its command line only; recording does not need it"};
 }
 
-// The agent lives by the JVM's limits, not by ours.
+// The agent lives by the JVM's limits, not by ours, and takes no more than a part of them.
 Finding limits(const JvmFacts& facts, const MachineFacts& machine) {
   if (!facts.limits || !facts.state) return unknown("jvm-limits", "no right to see them", as_root(facts));
   const auto amount = [](uint64_t value) { return value == kUnlimited ? "any number of" : std::to_string(value); };
-  const uint64_t descriptors = facts.limits->descriptors, signals = facts.limits->pending_signals;
   const auto threads = static_cast<uint64_t>(facts.state->threads);
-  const std::string found = amount(descriptors) + " descriptors, " + amount(signals) + " pending signals, " +
-                            std::to_string(threads) + " threads";
+  const std::string found = amount(facts.limits->descriptors) + " descriptors, " +
+                            amount(facts.limits->pending_signals) + " pending signals, " + std::to_string(threads) +
+                            " threads";
   const bool perf = machine.answers.perf_user == 0;
-  const uint64_t room = perf ? descriptors / 4 * 3 : signals;
-  const std::string pid = std::to_string(facts.jvm.pid);
-  if (room > threads * 2) return {"jvm-limits", Grade::kOk, found};
-  return {
-      "jvm-limits", Grade::kNote, found,
-      std::string("room for about ") + std::to_string(room) + " sampled threads (" +
-          (perf ? "perf takes a descriptor each, and leaves the last quarter alone" : "a CPU timer takes one each") +
-          "); further ones are not sampled, and counted",
-      perf ? "sudo prlimit --pid " + pid + " --nofile=65536:65536"
-           : "sudo prlimit --pid " + pid + " --sigpending=65536:65536"};
+  const uint64_t room = perf ? facts.limits->descriptors / 8 : facts.limits->pending_signals / 2;
+  if (room > threads) return {"jvm-limits", Grade::kOk, found};
+  return {"jvm-limits", Grade::kNote, found,
+          std::string(perf ? "perf" : "CPU timers") + " for " + std::to_string(room) +
+              " threads; clock timekeeper keeps further ones" + (perf ? ", without kernel frames" : ""),
+          "sudo prlimit --pid " + std::to_string(facts.jvm.pid) +
+              (perf ? " --nofile=65536:65536" : " --sigpending=65536:65536")};
 }
 
 Finding perf_inside(const JvmFacts& facts, const MachineFacts& machine) {

@@ -54,11 +54,12 @@ Finding limits(const MachineFacts& machine) {
       amount(limits.descriptors) + " descriptors, " + amount(limits.pending_signals) + " pending signals, " +
       (limits.locked_bytes == kUnlimited ? "any" : std::to_string(limits.locked_bytes >> 10) + " KB of") +
       " locked memory";
-  if (limits.descriptors >= 4096 && limits.pending_signals >= 4096) return {"limits", Grade::kOk, std::move(found)};
-  return {"limits", Grade::kNote, std::move(found),
-          "a JVM started from here gets these: perf takes a descriptor, a CPU timer a pending signal per thread; "
-          "threads beyond that are not sampled (and counted)",
-          "ulimit -n 65536; ulimit -i 65536    (in the shell that starts the JVM)"};
+  if (limits.descriptors >= 1024 && limits.pending_signals >= 1024) return {"limits", Grade::kOk, std::move(found)};
+  return {
+      "limits", Grade::kNote, std::move(found),
+      "a JVM started from here gets these: perf takes a descriptor per thread, an eighth of them at most, CPU timers "
+      "a pending signal, half of them at most; clock timekeeper keeps the threads beyond that",
+      "ulimit -n 65536; ulimit -i 65536    (in the shell that starts the JVM)"};
 }
 
 Finding disk(const MachineFacts& machine) {
