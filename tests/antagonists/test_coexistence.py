@@ -37,8 +37,8 @@ def test_jfr_and_we_record_at_the_same_time(jdk, classes, tmp_path):
         program.ask("stop")
         program.process.stdin.close()
         assert program.wait() == 0
-    hot = {row["method"]: row["self"] for row in report(ours)["hot"]}
-    assert taken(ours) > 100 and hot["Work.seventy"] > 0.5
+    work = sum(row["self"] for row in report(ours)["hot"] if row["method"].startswith("Work."))
+    assert taken(ours) > 20 and work > 0.5
     samples = jfr_counts(jdk, theirs)
     assert samples["jdk.ExecutionSample"] > 10
     if jdk.major >= 25:
