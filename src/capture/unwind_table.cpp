@@ -208,9 +208,6 @@ class Interpreter {
         mark(program.unsigned_leb(), Where::kSame);
         return true;
       case 0x09:  // in another register
-        mark(program.unsigned_leb(), Where::kUnknown);
-        program.unsigned_leb();
-        return true;
       case 0x14:  // not saved, but its value is known: by an unsigned or signed offset
       case 0x15:
         mark(program.unsigned_leb(), Where::kUnknown);

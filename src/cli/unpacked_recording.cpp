@@ -26,7 +26,7 @@ Result<unique_fd> nameless_file() {
   return file;
 }
 
-Error of_file(Error error, const std::string& path) {
+Error of_file(const Error& error, const std::string& path) {
   const bool about_jvms = error.code == Errc::kNotFound || error.code == Errc::kNotPermitted;
   return Error{about_jvms ? Errc::kFailed : error.code,
                error.what.find(path) == std::string::npos ? path + ": " + error.what : error.what};

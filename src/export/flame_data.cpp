@@ -32,6 +32,7 @@ class Bytes {
 
 std::vector<std::string_view> type_names() {
   std::vector<std::string_view> names;
+  names.reserve(static_cast<size_t>(recording::FrameType::kCount));
   for (int i = 0; i < static_cast<int>(recording::FrameType::kCount); ++i) {
     names.push_back(recording::frame_type_name(static_cast<recording::FrameType>(i)));
   }
