@@ -1,7 +1,7 @@
-"""Runs a command in namespaces of its own, as a container would: users, pids and mounts, another root if asked for.
+"""Runs a command in namespaces of its own, as a container would: users, pids and mounts.
 
-    container.py OUTSIDE_UID ROOT COMMAND..     OUTSIDE_UID: who the container's root is outside, and 65535 more of them;
-                                                ROOT: a folder to be its root (with a tmpfs at /tmp), or - for the host's
+    container.py OUTSIDE_UID TMP COMMAND..     OUTSIDE_UID: who the container's root is outside, and 65535 more of them;
+                                               TMP: exec or noexec, how its /tmp is mounted
 
 Its first line is the pid, outside, of the command. Only for tests: nothing here keeps anybody in."""
 import ctypes
@@ -9,7 +9,7 @@ import os
 import sys
 
 CLONE_NEWNS, CLONE_NEWUSER, CLONE_NEWPID = 0x20000, 0x10000000, 0x20000000
-MS_NOSUID, MS_NODEV, MS_REC, MS_PRIVATE = 2, 4, 16384, 1 << 18
+MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REC, MS_PRIVATE = 2, 4, 8, 16384, 1 << 18
 libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -49,17 +49,14 @@ def become_root_of_namespace(outside):
 
 
 def main():
-    outside, root, *command = sys.argv[1:]
+    outside, tmp, *command = sys.argv[1:]
     become_root_of_namespace(int(outside))
     mount("none", "/", None, MS_REC | MS_PRIVATE)
     child = os.fork()
     if child == 0:
         libc.prctl(1, 9)  # PR_SET_PDEATHSIG, SIGKILL
-        if root != "-":
-            os.chroot(root)
-            os.chdir("/")
         mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV)
-        mount("none", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777")
+        mount("none", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV | (MS_NOEXEC if tmp == "noexec" else 0), "mode=1777")
         os.chdir("/tmp")
         os.execv(command[0], command)
     print(child, flush=True)

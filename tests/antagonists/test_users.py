@@ -34,9 +34,8 @@ def open_folder(classes):
 class Contained:
     """KnownAnswer in user, pid and mount namespaces of its own."""
 
-    def __init__(self, jdk, classes, root="-"):
-        # The same JDK in the container, under its own path.
-        command = [sys.executable, HERE / "container.py", OUTSIDE, root, pathlib.Path(jdk.tool("java")).resolve(), "-cp",
+    def __init__(self, jdk, classes, tmp="exec"):
+        command = [sys.executable, HERE / "container.py", OUTSIDE, tmp, pathlib.Path(jdk.tool("java")).resolve(), "-cp",
                    classes, "KnownAnswer"]
         self.process = subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, text=True)
@@ -87,6 +86,13 @@ def test_a_container_with_users_of_its_own(jdk, open_folder, tmp_path):
         assert pathlib.Path(f"/proc/{target.pid}").stat().st_uid == OUTSIDE
         for name in ("first", "second"):
             check_recording(target, tmp_path / f"{name}.jfr")
+
+
+def test_a_container_whose_tmp_is_noexec(jdk, open_folder, tmp_path):
+    with Contained(jdk, open_folder / "classes", "noexec") as target:
+        check_recording(target, tmp_path / "x.jfr")
+        assert "/var/tmp/tarsier-" in pathlib.Path(f"/proc/{target.pid}/maps").read_text()
+        assert not list(pathlib.Path("/var/tmp").glob(f"tarsier-{OUTSIDE}-*")), "left in its /var/tmp"
 
 
 def test_traps_in_the_containers_tmp_catch_nobody(jdk, open_folder, tmp_path):
