@@ -1,7 +1,7 @@
 // Who records this process. One library has one session slot; but a process may hold several copies of the library (two
-// versions, or one file under two paths), and two of them recording at once would fight over signals and clocks. So the
-// copy that was loaded first lends its claim to all of them. The word lives in the process's own memory: nobody outside
-// can take it, and it is gone with the process.
+// versions, or one file under two paths), and two of them recording at once would fight over signals and clocks. So all
+// copies share a few words in a mapping with a name, which the first one makes and the others find in the process's own
+// list of mappings. Nobody outside can take it, and it is gone with the process.
 #pragma once
 
 #include <atomic>

@@ -5,7 +5,6 @@
 #include <cstdio>
 
 #include "agent/launch.h"
-#include "agent/process_claim.h"
 
 namespace {
 
@@ -33,9 +32,6 @@ jint enter(const char* options, Launch&& launch) noexcept {
 }  // namespace
 
 extern "C" {
-
-// For the other copies of this library in the process, and for this one: see process_claim().
-__attribute__((visibility("default"))) tarsier::agent::ProcessClaim tarsier_process_claim;
 
 JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM* vm, char* options, void*) {
   return enter(options, [vm](const AgentString& parsed) { return tarsier::agent::launch_at_vm_init(vm, parsed); });
