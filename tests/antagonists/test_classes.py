@@ -50,7 +50,15 @@ def resident(pid):
     return int(re.search(r"^Private_Dirty:\s+(\d+) kB", text, re.MULTILINE)[1])
 
 
+def after(program, wanted):
+    """(classes, KB) when so many classes have come and those before them gone."""
+    wait_until(lambda: int(program.ask("loaded")) >= wanted, f"{wanted} classes have come", 600)
+    program.ask("gc")
+    return int(program.ask("loaded")), resident(program.pid)
+
+
 @pytest.mark.long
+@pytest.mark.timeout(1800)
 def test_memory_stays_bounded(jdk, classes, tmp_path):
     """What a class costs us, against the same program without us: its jmethodIDs, which the JVM does not free."""
     grown = {}
@@ -62,11 +70,8 @@ def test_memory_stays_bounded(jdk, classes, tmp_path):
                     wait_for_recording(tmp_path / "x.jfr")
                 else:
                     recorder.finish(expect=3)
-                while int(program.ask("loaded")) < 5_000:
-                    program.ask("gc")
-                start, first = resident(program.pid), int(program.ask("loaded"))
-                while int(program.ask("loaded")) < first + 20_000:
-                    program.ask("gc")
-                grown[recorded] = (resident(program.pid) - start) * 1024 / (int(program.ask("loaded")) - first)
+                first, start = after(program, 2_000)
+                last, end = after(program, first + 6_000)
+                grown[recorded] = (end - start) * 1024 / (last - first)
     print(f"{jdk}: bytes a class: {grown[False]:.0f} without us, {grown[True]:.0f} with us")
     assert grown[True] - grown[False] < 2048, grown
