@@ -72,7 +72,7 @@ def test_shares_when_started_with_the_agent(jdk, classes, tmp_path, clock):
     file = tmp_path / "out.jfr"
     agent = f"-agentpath:{LIBRARY}=cpu,clock={clock},file={file}"
     with Program(jdk, classes, "KnownAnswer", 10, options=[*SERIAL, agent]) as program:
-        truth = json.loads(program.wait_for("truth ", 120))
+        truth = json.loads(program.wait_for("truth ", 200))
         assert program.wait() == 0
     document = report(file)
     assert engine(document)["mechanism"].startswith(clock)
@@ -135,11 +135,11 @@ def test_what_java_code_calls_in_the_jvm_has_a_stack(jdk, classes, tmp_path):
     """Math.pow and the like are C++ functions or stubs, where AsyncGetCallTrace by itself sees nothing."""
     file = tmp_path / "out.jfr"
     agent = f"-agentpath:{LIBRARY}=cpu,file={file}"
-    with Program(jdk, classes, "RuntimeCalls", 5, options=[agent]) as program:
-        assert program.wait() == 0
+    with Program(jdk, classes, "RuntimeCalls", 4, options=[agent]) as program:
+        assert program.wait(200) == 0
     document = report(file)
     hot = {row["method"]: row for row in document["hot"]}
-    assert hot["RuntimeCalls.work"]["total"] > 0.85, document["verdict"]
+    assert hot["RuntimeCalls.work"]["total"] > 0.95 * hot["RuntimeCalls.main"]["total"] > 0.5, document["verdict"]
     # On x86_64 C2 has instructions or stubs for all of them, but for the remainder.
     assert sum(row["self"] for name, row in hot.items() if name.startswith(("lib", "StubRoutines"))) > 0.1
     assert sum(document["quality"]["failed"].values()) < 0.05 * document["quality"]["samples"], document["quality"]

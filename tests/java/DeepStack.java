@@ -1,4 +1,7 @@
-/** Burns CPU time at the bottom of a recursion as deep as its first argument says, for as many seconds as the second. */
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+
+/** Burns CPU time at the bottom of a recursion as deep as its first argument says, as many seconds as the second says. */
 public final class DeepStack {
     static volatile long sink;
 
@@ -15,10 +18,11 @@ public final class DeepStack {
     }
 
     private static long burn(long nanos) {
-        long end = System.nanoTime() + nanos;
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        long end = threads.getCurrentThreadCpuTime() + nanos;
         long x = 1;
-        while (System.nanoTime() < end) {
-            for (int i = 0; i < 1000; i++) {
+        while (threads.getCurrentThreadCpuTime() < end) {
+            for (int i = 0; i < 1_000_000; i++) {
                 x = x * 6364136223846793005L + 1442695040888963407L;
             }
         }

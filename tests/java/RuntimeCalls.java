@@ -1,10 +1,14 @@
-/** Spends its CPU time in what compiled code calls without leaving Java: C++ functions of the JVM, and stubs. */
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+
+/** Spends seconds of CPU time in what compiled code calls without leaving Java: C++ functions of the JVM, and stubs. */
 public final class RuntimeCalls {
     static volatile double sink;
 
     public static void main(String[] args) {
-        long end = System.nanoTime() + Long.parseLong(args[0]) * 1_000_000_000L;
-        while (System.nanoTime() < end) {
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        long end = threads.getCurrentThreadCpuTime() + Long.parseLong(args[0]) * 1_000_000_000L;
+        while (threads.getCurrentThreadCpuTime() < end) {
             sink += work(20_000);
         }
     }
