@@ -13,6 +13,7 @@ namespace {
 
 constexpr Bytes kDefaultOfJvm(512 << 10);  // ThreadHeapSampler, 11 to 25; JVMTI does not tell the current one
 constexpr int kFirstMajor = 11;
+constexpr int kFirstThatCounts = 25;  // right, also outside TLABs: see AllocDraws
 
 jvmtiCapabilities wanted_capabilities() {
   jvmtiCapabilities wanted{};
@@ -37,11 +38,13 @@ class AllocEngine final : public Engine {
   void on_sampled_object(jvmtiEnv* jvmti, jclass klass, jlong size) override { capture_->sample(jvmti, klass, size); }
 
  private:
+  bool decode_captured();
   EngineStats read_stats();
 
   EngineContext& context_;
   AllocDecoder decoder_;
   Mapping ring_;
+  std::optional<AllocDraws> draws_;
   std::optional<AllocCapture> capture_;
 };
 
@@ -77,22 +80,29 @@ Status AllocEngine::start() {
   if (jvmti->AddCapabilities(&wanted) != JVMTI_ERROR_NONE) {
     return Error{Errc::kUnsupported, "another agent in this JVM has just taken allocation sampling"};
   }
-  capture_.emplace(
-      context_.threads, std::span(ring_.data(), ring_.size()),
-      AllocCapture::Options{interval, kDefaultOfJvm, context_.threads.newest_serial(), context_.options.max_depth});
-  if (jvmti->SetHeapSamplingInterval(static_cast<jint>(interval.count)) != JVMTI_ERROR_NONE ||
+  draws_.emplace(interval.count, kDefaultOfJvm.count, context_.threads.newest_serial(),
+                 context_.jvm.major() < kFirstThatCounts);
+  capture_.emplace(context_.threads, *draws_, std::span(ring_.data(), ring_.size()), context_.options.max_depth);
+  if (jvmti->SetHeapSamplingInterval(static_cast<jint>(draws_->current())) != JVMTI_ERROR_NONE ||
       jvmti->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, nullptr) != JVMTI_ERROR_NONE) {
     return Error{Errc::kUnsupported, "the JVM does not start sampling allocation"};
   }
   return {};
 }
 
-bool AllocEngine::drain() {
-  if (!capture_) return false;
+bool AllocEngine::decode_captured() {
   const auto decode = [this](const uint8_t* payload, size_t) {
     decoder_.decode(*reinterpret_cast<const AllocRecord*>(payload));
   };
   return capture_->ring().consume(decode, kPiece) == kPiece;
+}
+
+bool AllocEngine::drain() {
+  if (!capture_) return false;
+  if (draws_->adapt(context_.threads.newest_serial())) {
+    context_.jvm.jvmti()->SetHeapSamplingInterval(static_cast<jint>(draws_->current()));
+  }
+  return decode_captured();
 }
 
 void AllocEngine::stop() {
@@ -103,7 +113,7 @@ void AllocEngine::stop() {
   jvmti->SetHeapSamplingInterval(static_cast<jint>(kDefaultOfJvm.count));
   const jvmtiCapabilities taken = wanted_capabilities();
   jvmti->RelinquishCapabilities(&taken);
-  while (drain()) {
+  while (decode_captured()) {
   }
 }
 
@@ -119,11 +129,13 @@ EngineStats AllocEngine::read_stats() {
   stats.dropped["disk error"] = lost;
   stats.written = decoder_.counts().written - lost;
   stats.failed = decoder_.counts().failed;
+  const uint64_t passed_over = counters.passed_over.load(std::memory_order_relaxed);
   const auto measured = static_cast<double>(std::max<uint64_t>(1, counters.measured.load(std::memory_order_relaxed)));
   const auto mean_ns = static_cast<double>(counters.measured_ns.load(std::memory_order_relaxed)) / measured;
-  stats.in_app_threads = Nanos(static_cast<int64_t>(mean_ns * static_cast<double>(stats.taken)));
+  stats.in_app_threads = Nanos(static_cast<int64_t>(mean_ns * static_cast<double>(stats.taken + passed_over)));
   stats.memory = Bytes(static_cast<int64_t>(ring_.size()));
-  stats.counters = {{"allocated bytes (estimated)", static_cast<int64_t>(decoder_.counts().bytes)}};
+  stats.counters = {{"drawn by the JVM and passed over", static_cast<int64_t>(passed_over)},
+                    {"allocated bytes (estimated)", static_cast<int64_t>(decoder_.counts().bytes)}};
   return stats;
 }
 

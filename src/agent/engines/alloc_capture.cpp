@@ -24,6 +24,16 @@ struct Free {
 constexpr int64_t kUnseen = -1;
 thread_local int64_t t_drawn_with = kUnseen;
 
+// In [0, 1): xorshift, one state per thread.
+double next_random() noexcept {
+  thread_local uint64_t state = 0;
+  if (state == 0) state = static_cast<uint64_t>(monotonic_now().count) ^ reinterpret_cast<uintptr_t>(&state);
+  state ^= state << 13;
+  state ^= state >> 7;
+  state ^= state << 17;
+  return static_cast<double>(state >> 11) * 0x1p-53;
+}
+
 }  // namespace
 
 void AllocCapture::sample(jvmtiEnv* jvmti, jclass klass, int64_t size) noexcept {
@@ -31,11 +41,12 @@ void AllocCapture::sample(jvmtiEnv* jvmti, jclass klass, int64_t size) noexcept 
   gate_.enter(key);
   // seq_cst: see Gate.
   if (!silent_.load(std::memory_order_seq_cst)) {
-    // As for other engines: the CPU clock is a system call, so one sample in some pays for it.
-    constexpr uint64_t kMeasureOneIn = 16;
-    const bool measure = counters_.taken.fetch_add(1, std::memory_order_relaxed) % kMeasureOneIn == 0;
+    // As for other engines: the CPU clock is a system call, so one call in some pays for it.
+    constexpr uint32_t kMeasureOneIn = 16;
+    thread_local uint32_t calls = 0;
+    const bool measure = calls++ % kMeasureOneIn == 0;
     const Nanos start = measure ? clock_now(CLOCK_THREAD_CPUTIME_ID) : Nanos(0);
-    take(jvmti, klass, size);
+    take_or_pass(jvmti, klass, size);
     if (measure) {
       const Nanos spent = clock_now(CLOCK_THREAD_CPUTIME_ID) - start;
       counters_.measured.fetch_add(1, std::memory_order_relaxed);
@@ -43,6 +54,18 @@ void AllocCapture::sample(jvmtiEnv* jvmti, jclass klass, int64_t size) noexcept 
     }
   }
   gate_.leave(key);
+}
+
+void AllocCapture::take_or_pass(jvmtiEnv* jvmti, jclass klass, int64_t size) noexcept {
+  const int64_t drawn_with = next_draw();
+  draws_.saw(size, drawn_with);
+  const double kept = alloc_kept_share(size, drawn_with, draws_.wanted());
+  if (kept < 1 && next_random() >= kept) {
+    counters_.passed_over.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  counters_.taken.fetch_add(1, std::memory_order_relaxed);
+  take(jvmti, klass, size, drawn_with);
 }
 
 void AllocCapture::silence() noexcept {
@@ -57,31 +80,30 @@ void AllocCapture::silence() noexcept {
   }
 }
 
-int64_t AllocCapture::weight_of(int64_t size, uint32_t thread) const noexcept {
+int64_t AllocCapture::next_draw() noexcept {
   int64_t drawn_with = t_drawn_with;
   if (drawn_with == kUnseen) {
-    const bool is_old = thread != 0 && thread <= options_.newest_serial;
-    drawn_with = is_old ? options_.interval_before.count : options_.interval.count;
+    drawn_with = draws_.first_of(threads_.serial_of_current());
   }
-  return alloc_weight(size, drawn_with);
+  t_drawn_with = draws_.current();  // the JVM draws anew for each sample
+  return drawn_with;
 }
 
-void AllocCapture::take(jvmtiEnv* jvmti, jclass klass, int64_t size) noexcept {
+void AllocCapture::take(jvmtiEnv* jvmti, jclass klass, int64_t size, int64_t drawn_with) noexcept {
   AllocRecord record{};
   record.time_ns = static_cast<uint64_t>(monotonic_now().count);
   record.size = static_cast<uint64_t>(size);
   record.thread = threads_.serial_of_current();
-  record.weight = static_cast<uint64_t>(weight_of(size, record.thread));
-  t_drawn_with = options_.interval.count;  // the JVM draws anew when we return
+  record.weight = static_cast<uint64_t>(alloc_weight(size, drawn_with, draws_.wanted()));
 
   // Not on the stack, which may be nearly used up, and not per thread, of which there may be thousands.
   const std::unique_ptr<jvmtiFrameInfo[], Free> frames(
-      static_cast<jvmtiFrameInfo*>(std::malloc(static_cast<size_t>(options_.max_depth) * sizeof(jvmtiFrameInfo))));
+      static_cast<jvmtiFrameInfo*>(std::malloc(static_cast<size_t>(max_depth_) * sizeof(jvmtiFrameInfo))));
   if (frames == nullptr) return drop(AllocDrop::kNoMemory);
   jint count = 0;
-  record.error = jvmti->GetStackTrace(nullptr, 0, options_.max_depth, frames.get(), &count);
+  record.error = jvmti->GetStackTrace(nullptr, 0, max_depth_, frames.get(), &count);
   record.frame_count = record.error == JVMTI_ERROR_NONE ? static_cast<uint32_t>(count) : 0;
-  record.truncated = count >= options_.max_depth;
+  record.truncated = count >= max_depth_;
 
   JvmtiMemory<char> signature(jvmti);
   if (jvmti->GetClassSignature(klass, signature.out(), nullptr) == JVMTI_ERROR_NONE) {

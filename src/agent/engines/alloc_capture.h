@@ -9,10 +9,10 @@
 #include <span>
 #include <string_view>
 
+#include "agent/engines/alloc_draws.h"
 #include "agent/thread_registry.h"
 #include "base/sigsafe/gate.h"
 #include "base/sigsafe/mpsc_ring.h"
-#include "base/units.h"
 
 namespace tarsier::agent {
 
@@ -44,22 +44,17 @@ constexpr const char* kAllocDropNames[] = {"ring full", "no memory"};
 struct AllocCounters {
   std::atomic<uint64_t> taken{0};
   std::atomic<uint64_t> dropped[static_cast<size_t>(AllocDrop::kCount)] = {};
-  // CPU time in the callback, of some samples: the mean times `taken` is what the application paid.
+  std::atomic<uint64_t> passed_over{0};  // drawn by the JVM at its finer interval, and not taken
+  // CPU time in the callback, of some calls: their mean times all calls is what the application paid.
   std::atomic<uint64_t> measured{0};
   std::atomic<uint64_t> measured_ns{0};
 };
 
 class AllocCapture {
  public:
-  struct Options {
-    Bytes interval;
-    Bytes interval_before;       // with which the threads that exist already drew their next sample
-    uint32_t newest_serial = 0;  // of those threads
-    int32_t max_depth = 0;
-  };
   // `ring` is zeroed and owned by the caller.
-  AllocCapture(ThreadRegistry& threads, std::span<uint8_t> ring, const Options& options)
-      : threads_(threads), options_(options), ring_(ring.data(), ring.size()) {}
+  AllocCapture(ThreadRegistry& threads, AllocDraws& draws, std::span<uint8_t> ring, int32_t max_depth)
+      : threads_(threads), draws_(draws), max_depth_(max_depth), ring_(ring.data(), ring.size()) {}
 
   // The JVMTI event, in the allocating thread.
   void sample(jvmtiEnv* jvmti, jclass klass, int64_t size) noexcept;
@@ -70,14 +65,17 @@ class AllocCapture {
   AllocCounters& counters() noexcept { return counters_; }
 
  private:
-  void take(jvmtiEnv* jvmti, jclass klass, int64_t size) noexcept;
-  int64_t weight_of(int64_t size, uint32_t thread) const noexcept;
+  void take_or_pass(jvmtiEnv* jvmti, jclass klass, int64_t size) noexcept;
+  void take(jvmtiEnv* jvmti, jclass klass, int64_t size, int64_t drawn_with) noexcept;
+  // The interval with which this thread's sample was drawn; from now on it waits for one drawn with the current one.
+  int64_t next_draw() noexcept;
   void drop(AllocDrop cause) noexcept {
     counters_.dropped[static_cast<size_t>(cause)].fetch_add(1, std::memory_order_relaxed);
   }
 
   ThreadRegistry& threads_;
-  const Options options_;
+  AllocDraws& draws_;
+  const int32_t max_depth_;
   MpscRing ring_;
   AllocCounters counters_;
   Gate gate_;
