@@ -68,7 +68,7 @@ TEST(Cct, merges_lines_and_types_and_shows_the_heaviest) {
   maker.sample(main, "main:2;a:11;y", 3);
   maker.sample(main, "main:2;a:11;z", 3);
   maker.model.samples.push_back(
-      {.thread = main, .stack = maker.stack("main:9;a:12", FrameType::kInterpreted), .weight_ns = 5});
+      {.thread = main, .stack = maker.stack("main:9;a:12", FrameType::kInterpreted), .weight = 5});
   const Cct cct = cct_of(maker.model);
   const CctNode* a = node_at(cct, "main;a");
   ASSERT_NE(a, nullptr);
@@ -127,7 +127,7 @@ TEST(Cct, overloads_are_one_node_unless_signatures_are_asked_for) {
   const ThreadIndex main = maker.thread("main");
   for (const char* descriptor : {"(I)V", "(J)V"}) {
     const StackNode frame{.parent = {}, .method = maker.builder().method("p/C", "m", descriptor)};
-    maker.model.samples.push_back({.thread = main, .stack = maker.builder().stack({&frame, 1}, false), .weight_ns = 2});
+    maker.model.samples.push_back({.thread = main, .stack = maker.builder().stack({&frame, 1}, false), .weight = 2});
   }
   const Selection all;
   const WeightedStacks weights = weigh_stacks(maker.model, all);
@@ -189,7 +189,7 @@ TEST(Cct, a_stack_of_300000_frames_is_no_problem) {
     frames[i].method = maker.builder().method({}, i % 2 == 0 ? "even" : "odd", {});
   }
   const StackIndex deep = maker.builder().stack(frames, false);
-  maker.model.samples.push_back({.thread = main, .stack = deep, .weight_ns = 7});
+  maker.model.samples.push_back({.thread = main, .stack = deep, .weight = 7});
   const Cct cct = cct_of(maker.model);
   EXPECT_EQ(cct.nodes.size(), StackBuilder::kMaxDepth + 2);  // the root and [deeper]
   const auto rows = flat_profile(cct);

@@ -33,9 +33,11 @@ Model Loader::finish(const recording::ReadSummary& summary) {
 
   weigh_by_period();
   choose_samples();
+  choose_allocations();
   settle_accounts();
   for (const Thread& thread : model_.threads) add_unsampled_cpu(model_.unsampled_cpu, thread);
-  if (weight_left_ == 0) model_.problems.push_back("weights too large to be true: those above 2^62 ns were cut");
+  use_best_profile(model_);
+  if (weight_left_ == 0) model_.problems.push_back("weights too large to be true: those above 2^62 were cut");
   return std::move(model_);
 }
 
@@ -73,10 +75,17 @@ void Loader::choose_samples() {
 }
 
 void Loader::settle_accounts() {
-  // Which engine a sample is from is only known if there is but one.
-  const bool single = model_.engines.size() == 1 && model_.producer != kForeign;
+  // Which engine a sample is from is only known if there is but one of its kind.
+  const auto of_kind = [&](bool allocation) {
+    return std::count_if(model_.engines.begin(), model_.engines.end(),
+                         [&](const Engine& engine) { return engine.is_alloc() == allocation; });
+  };
+  const auto loaded = [&](const Engine& engine) -> std::optional<uint64_t> {
+    if (model_.producer == kForeign || of_kind(engine.is_alloc()) != 1) return std::nullopt;
+    return engine.is_alloc() ? own_allocations_ : own_samples_;
+  };
   for (Engine& engine : model_.engines) {
-    const std::string problem = settle_account(engine, single ? std::optional<uint64_t>(own_samples_) : std::nullopt);
+    const std::string problem = settle_account(engine, loaded(engine));
     if (!problem.empty()) model_.problems.push_back(problem);
   }
 }

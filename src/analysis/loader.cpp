@@ -22,6 +22,18 @@ const Loader::HandledType Loader::kTypes[] = {
     {kExecutionSample,
      &Loader::execution_sample,
      {"sampledThread", "stackTrace", "state", "weight", "imprecise", "failure"}},
+    {"tarsier.WallSample",
+     &Loader::wall_sample,
+     {"sampledThread", "stackTrace", "state", "weight", "imprecise", "failure"}},
+    {"jdk.ObjectAllocationSample",
+     &Loader::object_allocation,
+     {"eventThread", "stackTrace", "objectClass", "weight", "size", "failure"}},
+    {"jdk.ObjectAllocationInNewTLAB",
+     &Loader::tlab_allocation,
+     {"eventThread", "stackTrace", "objectClass", "tlabSize", "allocationSize"}},
+    {"jdk.ObjectAllocationOutsideTLAB",
+     &Loader::tlab_allocation,
+     {"eventThread", "stackTrace", "objectClass", "allocationSize", "allocationSize"}},
     {"jdk.CPUTimeSample",
      &Loader::cpu_time_sample,
      {"eventThread", "stackTrace", "samplingPeriod", "failed", "biased"}},
@@ -31,7 +43,7 @@ const Loader::HandledType Loader::kTypes[] = {
     {"jdk.CPUInformation", &Loader::cpu_information, {"hwThreads"}},
     {"jdk.ContainerConfiguration", &Loader::container_configuration, {"effectiveCpuCount"}},
     {"tarsier.Session", &Loader::session, {"tarsierVersion", "jvm", "pid", "cpus", "attached"}},
-    {"tarsier.EngineUsed", &Loader::engine_used, {"engine", "mechanism", "why", "interval"}},
+    {"tarsier.EngineUsed", &Loader::engine_used, {"engine", "mechanism", "why", "interval", "intervalBytes"}},
     {"tarsier.EngineSamples", &Loader::engine_samples, {"engine", "taken", "written", "failed"}},
     {"tarsier.EngineDropped", &Loader::engine_dropped, {"engine", "cause", "count"}},
     {"tarsier.EngineCounter", &Loader::engine_counter, {"engine", "name", "value"}},
@@ -85,6 +97,7 @@ void Loader::end_chunk() {
   stack_keys_.clear();
   method_keys_.clear();
   thread_keys_.clear();
+  class_keys_.clear();
   state_key_ = {};
 }
 
@@ -101,24 +114,32 @@ Sample Loader::sample(const Chunk& chunk, const EventView& event, FieldIndex thr
                 .stack = resolved.stack,
                 .failed = resolved.failed,
                 .truncated = resolved.truncated};
-  model_.threads[sample.thread.value].sampled = true;
   return sample;
 }
 
 void Loader::execution_sample(const Chunk& chunk, const EventView& event, const Fields& fields) {
-  const auto& [thread, stack, state, weight, imprecise, failure, unused] = fields;
+  const auto& [thread, stack, state, weight, unused1, unused2, unused3] = fields;
   if (weight) ++own_samples_;
   if (is_sleeping(event, state)) return;
   Sample sample = this->sample(chunk, event, thread, stack);
+  finish_sample(event, fields, sample);
+  (weight ? model_.samples : by_period_).push_back(sample);
+}
+
+void Loader::wall_sample(const Chunk& chunk, const EventView& event, const Fields& fields) {
+  ++own_samples_;
+  Sample sample = this->sample(chunk, event, fields[0], fields[1]);
+  finish_sample(event, fields, sample);
+  model_.others[static_cast<size_t>(Profile::kWall)].push_back(sample);
+}
+
+void Loader::finish_sample(const EventView& event, const Fields& fields, Sample& sample) {
+  const auto& [thread, stack, state, weight, imprecise, failure, unused] = fields;
+  model_.threads[sample.thread.value].sampled = true;
   sample.imprecise = event.number(imprecise) != 0;
   const std::string_view cause = event.string(failure);
   if (!cause.empty() || sample.stack == StackIndex(0)) fail(sample, cause);
-  if (weight) {
-    sample.weight_ns = within_bounds(event.number(weight));
-    model_.samples.push_back(sample);
-  } else {
-    by_period_.push_back(sample);
-  }
+  if (weight) sample.weight = within_bounds(event.number(weight));
 }
 
 bool Loader::is_sleeping(const EventView& event, FieldIndex state) {
@@ -134,11 +155,12 @@ bool Loader::is_sleeping(const EventView& event, FieldIndex state) {
 void Loader::cpu_time_sample(const Chunk& chunk, const EventView& event, const Fields& fields) {
   const auto& [thread, stack, period, failed, biased, unused1, unused2] = fields;
   Sample sample = this->sample(chunk, event, thread, stack);
+  model_.threads[sample.thread.value].sampled = true;
   // Biased: JFR waited for a safepoint, so the innermost frame may be a later one.
   sample.imprecise = event.number(biased) != 0;
   if (event.number(failed) != 0 || sample.stack == StackIndex(0)) fail(sample, "the JVM could not walk it");
-  sample.weight_ns = within_bounds(event.number(period));
-  cpu_time_period_ = Nanos(sample.weight_ns);
+  sample.weight = within_bounds(event.number(period));
+  cpu_time_period_ = Nanos(sample.weight);
   ++cpu_time_samples_;
   model_.samples.push_back(sample);
 }

@@ -61,6 +61,9 @@ class Loader : public recording::Visitor {
   static const HandledType kTypes[];
 
   void execution_sample(const recording::Chunk&, const recording::EventView&, const Fields&);
+  void wall_sample(const recording::Chunk&, const recording::EventView&, const Fields&);
+  void object_allocation(const recording::Chunk&, const recording::EventView&, const Fields&);
+  void tlab_allocation(const recording::Chunk&, const recording::EventView&, const Fields&);
   void cpu_time_sample(const recording::Chunk&, const recording::EventView&, const Fields&);
   void cpu_time_lost(const recording::Chunk&, const recording::EventView&, const Fields&);
   void active_setting(const recording::Chunk&, const recording::EventView&, const Fields&);
@@ -77,8 +80,13 @@ class Loader : public recording::Visitor {
 
   Sample sample(const recording::Chunk&, const recording::EventView&, recording::FieldIndex thread,
                 recording::FieldIndex stack);
+  // Of tarsier's own samples: flags and weight.
+  void finish_sample(const recording::EventView&, const Fields&, Sample& sample);
+  void add_allocation(const recording::Chunk&, const recording::EventView&, const Fields&, int64_t weight,
+                      double objects, Samples& samples, std::vector<float>& counts);
   bool is_sleeping(const recording::EventView& event, recording::FieldIndex state);
   ResolvedStack resolve_stack(const recording::Chunk&, recording::ConstantKey key);
+  MethodIndex resolve_class(const recording::Chunk&, recording::ConstantKey key);
   MethodIndex resolve_method(const recording::Chunk&, recording::ConstantKey key);
   ThreadIndex resolve_thread(const recording::Chunk&, recording::ConstantKey key);
   void fail(Sample& sample, std::string_view cause);
@@ -88,6 +96,7 @@ class Loader : public recording::Visitor {
   void end_chunk();
   void weigh_by_period();
   void choose_samples();
+  void choose_allocations();
   void settle_accounts();
 
   Model model_;
@@ -103,6 +112,10 @@ class Loader : public recording::Visitor {
   uint64_t cpu_time_lost_ = 0;
   Nanos cpu_time_period_;
   uint64_t own_samples_ = 0;  // with a weight: ours
+  uint64_t own_allocations_ = 0;
+  // By TLAB events, which count only if nothing better is there.
+  Samples by_tlab_;
+  std::vector<float> by_tlab_objects_;
   int64_t weight_left_ = int64_t{1} << 62;
   int hardware_threads_ = 0;
   int container_cpus_ = 0;
@@ -115,7 +128,7 @@ class Loader : public recording::Visitor {
   int64_t chunk_duration_ = 0;
   int64_t chunk_last_event_ = 0;
   bool in_chunk_ = false;
-  KeyMap stack_keys_, method_keys_, thread_keys_;
+  KeyMap stack_keys_, method_keys_, thread_keys_, class_keys_;
   recording::ConstantKey state_key_;  // of the last sample, and what it means
   bool state_is_sleeping_ = false;
   recording::StackView stack_view_;

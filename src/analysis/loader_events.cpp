@@ -80,11 +80,12 @@ Engine& Loader::engine(std::string_view name) {
 }
 
 void Loader::engine_used(const Chunk&, const EventView& event, const Fields& fields) {
-  const auto& [name, mechanism, why, interval, u1, u2, u3] = fields;
+  const auto& [name, mechanism, why, interval, bytes, u1, u2] = fields;
   Engine& used = engine(event.string(name));
   used.mechanism = event.string(mechanism);
   used.why = event.string(why);
   used.interval = as_nanos(event.number(interval));
+  used.interval_bytes = Bytes(std::clamp<int64_t>(event.number(bytes), 0, kMaxCount));
 }
 
 // Engines report cumulative numbers: the last one counts.

@@ -76,7 +76,7 @@ TEST(Loader, reads_our_samples_with_weight_thread_and_stack) {
   EXPECT_EQ(stack_text(model, model.samples[1].stack), "p.C.main");
   EXPECT_EQ(model.samples[0].stack, model.samples[2].stack);
   EXPECT_EQ(model.stacks.size(), 3U);  // the root, main, leaf: main is shared
-  EXPECT_EQ(model.samples[2].weight_ns, 3'000'000);
+  EXPECT_EQ(model.samples[2].weight, 3'000'000);
   EXPECT_EQ(model.threads[model.samples[1].thread.value].name, "worker");
   EXPECT_TRUE(model.threads[0].sampled);
   EXPECT_EQ(model.start_ns, 1'000'000);
@@ -143,9 +143,9 @@ TEST(Loader, samples_of_jfr_stand_for_their_period_even_if_it_is_told_later) {
   third.events = {jfr_sample(2, 2), period(100, "10000000", "interval")};
   const Model model = load_chunks({&first, &second, &third});
   ASSERT_EQ(model.samples.size(), 3U);
-  EXPECT_EQ(model.samples[0].weight_ns, 20'000'000);
-  EXPECT_EQ(model.samples[1].weight_ns, 20'000'000);
-  EXPECT_EQ(model.samples[2].weight_ns, 10'000'000);
+  EXPECT_EQ(model.samples[0].weight, 20'000'000);
+  EXPECT_EQ(model.samples[1].weight, 20'000'000);
+  EXPECT_EQ(model.samples[2].weight, 10'000'000);
   EXPECT_EQ(model.producer, "jfr");
   ASSERT_EQ(model.engines.size(), 1U);
   EXPECT_EQ(model.engines[0].name, "jdk.ExecutionSample");
@@ -157,7 +157,7 @@ TEST(Loader, without_a_period_each_sample_weighs_one) {
   TestChunk chunk = chunk_with_stacks();
   chunk.events = {jfr_sample(1, 1)};
   const Model model = load_chunks({&chunk});
-  EXPECT_EQ(model.samples[0].weight_ns, 1);
+  EXPECT_EQ(model.samples[0].weight, 1);
   EXPECT_EQ(model.engines[0].interval, Nanos(0));
 }
 
@@ -177,7 +177,7 @@ TEST(Loader, two_samplers_of_jfr_are_not_added_up) {
                   cpu_sample(false, true),  {"jdk.CPUTimeSamplesLost", 1'000'300, {{"lostSamples", int64_t{4}}}}};
   const Model model = load_chunks({&chunk});
   ASSERT_EQ(model.samples.size(), 3U);
-  EXPECT_EQ(model.samples[0].weight_ns, 10'000'000);
+  EXPECT_EQ(model.samples[0].weight, 10'000'000);
   EXPECT_TRUE(model.samples[1].failed);
   EXPECT_TRUE(model.samples[2].imprecise);
   ASSERT_EQ(model.engines.size(), 2U);
@@ -260,9 +260,9 @@ TEST(Loader, absurd_numbers_do_no_harm) {
   chunk.events[0].start = INT64_MIN;
   chunk.events[1].start = INT64_MAX;
   const Model model = load_chunks({&chunk});
-  EXPECT_EQ(model.samples[0].weight_ns, int64_t{1} << 62);
-  EXPECT_EQ(model.samples[1].weight_ns, 0);
-  EXPECT_EQ(model.samples[2].weight_ns, 0);
+  EXPECT_EQ(model.samples[0].weight, int64_t{1} << 62);
+  EXPECT_EQ(model.samples[1].weight, 0);
+  EXPECT_EQ(model.samples[2].weight, 0);
   EXPECT_THAT(model.problems, Contains(HasSubstr("too large")));
   EXPECT_GE(model.duration.count, 0);
 }

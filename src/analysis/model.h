@@ -2,6 +2,7 @@
 // Built once by load(); passes are pure functions over it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/profile.h"
 #include "analysis/samples.h"
 #include "base/result.h"
 #include "base/units.h"
@@ -51,9 +53,14 @@ struct Thread {
 struct Engine {
   std::string name{}, mechanism{}, why{};
   Nanos interval{};
+  Bytes interval_bytes{};  // of allocation
   uint64_t taken = 0, written = 0, failed = 0;
   std::map<std::string, uint64_t> dropped{};  // by cause, "in flight" included; taken = written + sum
   std::map<std::string, int64_t> counters{};
+
+  [[nodiscard]] bool is_alloc() const { return name == "alloc"; }
+  // Asked for, but the JVM or another agent did not let it.
+  [[nodiscard]] bool is_missing() const { return mechanism == "none"; }
 };
 
 struct Model {
@@ -74,7 +81,12 @@ struct Model {
   std::vector<Method> methods;
   std::vector<StackNode> stacks;
   std::vector<Thread> threads;
-  Samples samples;  // in the order of the file; the sum of their weights fits into 62 bits
+  // In the order of the file; the sum of their weights, in the profile's unit, fits into 62 bits.
+  Profile profile = Profile::kCpu;
+  Samples samples;
+  std::array<Samples, static_cast<size_t>(Profile::kCount)> others;  // of the other kinds: see samples_of()
+  // For how many objects each allocation sample stands, in their order; 0: not known. The class is its innermost frame.
+  std::vector<float> alloc_objects;
   // CPU time of threads that no engine samples, by kind, by the kernel's account; our own thread is not among them.
   std::map<ThreadKind, Nanos> unsampled_cpu;
 };

@@ -48,11 +48,11 @@ class ModelMaker {
     return stacks_.stack(nodes, false);
   }
 
-  void sample(ThreadIndex thread, std::string_view frames, int64_t weight_ns, Nanos at = Nanos(0)) {
+  void sample(ThreadIndex thread, std::string_view frames, int64_t weight, Nanos at = Nanos(0)) {
     model.samples.push_back({.time_ns = model.start_ns + at.count,
                              .thread = thread,
                              .stack = stack(frames),
-                             .weight_ns = weight_ns,
+                             .weight = weight,
                              .failed = frames.starts_with("[failed")});
   }
 

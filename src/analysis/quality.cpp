@@ -49,14 +49,14 @@ Quality assess_quality(const Model& model, const Selection& selection) {
   for (const Sample& sample : model.samples) {
     if (!selection.has(sample)) continue;
     quality.samples += 1;
-    quality.weight += sample.weight_ns;
+    quality.weight += sample.weight;
     if (sample.imprecise) {
       quality.imprecise += 1;
-      quality.imprecise_weight += sample.weight_ns;
+      quality.imprecise_weight += sample.weight;
     }
     if (sample.failed) {
       failed[sample.stack] += 1;
-      quality.failed_weight += sample.weight_ns;
+      quality.failed_weight += sample.weight;
       continue;
     }
     (sample.truncated ? quality.incomplete : quality.complete) += 1;
@@ -64,7 +64,8 @@ Quality assess_quality(const Model& model, const Selection& selection) {
   }
   for (const auto& [stack, count] : failed) quality.failed[failure_cause(model, stack)] += count;
   for (const Engine& engine : model.engines) {
-    if (engine.written > 0) quality.by_mechanism[engine.mechanism] += engine.written;
+    if (engine.written > 0 && engine.is_alloc() == (model.profile == Profile::kAlloc))
+      quality.by_mechanism[engine.mechanism] += engine.written;
   }
   quality.edges = count_edges(model, stack_used);
   return quality;

@@ -21,16 +21,16 @@ void Samples::push_back(const Sample& sample) {
   const uint32_t flags = (sample.imprecise ? 1U : 0U) | (sample.failed ? 2U : 0U) | (sample.truncated ? 4U : 0U);
   blocks_.back().push_back({static_cast<int32_t>(offset), 0, sample.stack.value, sample.thread.value << 3 | flags});
   ++size_;
-  set_weight(size_ - 1, sample.weight_ns);
+  set_weight(size_ - 1, sample.weight);
 }
 
-void Samples::set_weight(size_t index, int64_t weight_ns) {
+void Samples::set_weight(size_t index, int64_t weight) {
   Packed& packed = blocks_[index / kBlock][index % kBlock];
-  if (weight_ns >= 0 && weight_ns < kLongWeight) {
-    packed.weight = static_cast<uint32_t>(weight_ns);
+  if (weight >= 0 && weight < kLongWeight) {
+    packed.weight = static_cast<uint32_t>(weight);
   } else {
     packed.weight = kLongWeight;
-    long_weights_[index] = weight_ns;
+    long_weights_[index] = weight;
   }
 }
 

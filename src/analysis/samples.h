@@ -27,7 +27,7 @@ struct Sample {
   int64_t time_ns = 0;  // since the epoch
   ThreadIndex thread{};
   StackIndex stack{};  // failed ones: the marker node [failed: cause]
-  int64_t weight_ns = 0;
+  int64_t weight = 0;
   bool imprecise = false;
   bool failed = false;
   bool truncated = false;
@@ -77,7 +77,7 @@ class Samples {
   [[nodiscard]] Sample operator[](size_t index) const { return decode(index, span_of(index)); }
 
   void push_back(const Sample& sample);
-  void set_weight(size_t index, int64_t weight_ns);
+  void set_weight(size_t index, int64_t weight);
 
  private:
   struct Packed {
@@ -98,7 +98,7 @@ class Samples {
     return {.time_ns = spans_[span].base + packed.time,
             .thread = ThreadIndex(packed.thread_and_flags >> 3),
             .stack = StackIndex(packed.stack),
-            .weight_ns = packed.weight == kLongWeight ? long_weights_.at(index) : packed.weight,
+            .weight = packed.weight == kLongWeight ? long_weights_.at(index) : packed.weight,
             .imprecise = (packed.thread_and_flags & 1) != 0,
             .failed = (packed.thread_and_flags & 2) != 0,
             .truncated = (packed.thread_and_flags & 4) != 0};

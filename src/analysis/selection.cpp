@@ -63,8 +63,9 @@ Result<Selection> Selection::make(const Model& model, const Filter& filter) {
 }
 
 std::map<ThreadKind, Nanos> unsampled_cpu(const Model& model, const Selection& selection) {
-  if (selection.everything()) return model.unsampled_cpu;
   std::map<ThreadKind, Nanos> sums;
+  if (model.profile != Profile::kCpu) return sums;
+  if (selection.everything()) return model.unsampled_cpu;
   if (!selection.whole_time()) return sums;
   for (uint32_t i = 0; i < model.threads.size(); ++i) {
     if (selection.has(ThreadIndex(i))) add_unsampled_cpu(sums, model.threads[i]);
@@ -84,11 +85,11 @@ WeightedStacks weigh_stacks(const Model& model, const Selection& selection, bool
       row = static_cast<uint32_t>(result.rows.size());
       result.rows.push_back({.group = group, .stack = sample.stack});
     }
-    result.rows[row].weight += sample.weight_ns;
+    result.rows[row].weight += sample.weight;
     result.rows[row].samples += 1;
-    result.weight += sample.weight_ns;
+    result.weight += sample.weight;
     result.samples += 1;
-    squares += static_cast<double>(sample.weight_ns) * static_cast<double>(sample.weight_ns);
+    squares += static_cast<double>(sample.weight) * static_cast<double>(sample.weight);
   }
   if (squares > 0) {
     const auto sum = static_cast<double>(result.weight);

@@ -39,7 +39,7 @@ class Selection {
 };
 
 // CPU time of the selected threads that no engine samples. It is known for the recording as a whole only: nothing if
-// the selection is a part of the time.
+// the selection is a part of the time, or if the profile is another one.
 std::map<ThreadKind, Nanos> unsampled_cpu(const Model& model, const Selection& selection);
 
 struct StackWeight {

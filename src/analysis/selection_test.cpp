@@ -90,7 +90,7 @@ TEST(Quality, counts_every_sample_once) {
   maker.sample(main, "[failed: unwalkable]", 5);
   maker.sample(main, "[failed: no Java frame]", 5);
   maker.model.samples.push_back(
-      {.thread = main, .stack = maker.stack("[deeper];x;y"), .weight_ns = 1, .imprecise = true, .truncated = true});
+      {.thread = main, .stack = maker.stack("[deeper];x;y"), .weight = 1, .imprecise = true, .truncated = true});
   maker.model.engines.push_back({.name = "agct", .mechanism = "perf", .why = "", .interval = {}, .written = 6});
   const Quality quality = assess_quality(maker.model, Selection());
   EXPECT_EQ(quality.samples, 6U);

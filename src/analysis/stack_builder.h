@@ -29,6 +29,10 @@ class StackBuilder {
   // `frames` innermost first, their parent fields unused. A truncated stack gets [deeper] as its outermost frame, so
   // that its frames don't pose as entry points.
   StackIndex stack(std::span<const StackNode> frames, bool truncated);
+  // An object's class on top of the stack that allocated it.
+  StackIndex with_class(StackIndex stack, MethodIndex klass) {
+    return child(stack, {.parent = {}, .method = klass, .type = FrameType::kClass});
+  }
   StackIndex marker_stack(std::string_view name) {
     return child(StackIndex(0), {.parent = {}, .method = marker(name), .type = FrameType::kMarker});
   }

@@ -5,22 +5,24 @@
 namespace tarsier::analysis {
 
 std::vector<ThreadRow> thread_profile(const Model& model, const Selection& selection) {
+  const bool by_cpu = model.profile == Profile::kCpu;
   std::vector<ThreadRow> rows(model.threads.size());
   for (uint32_t i = 0; i < rows.size(); ++i) rows[i].thread = ThreadIndex(i);
   for (const Sample& sample : model.samples) {
     if (!selection.has(sample) || sample.thread.value >= rows.size()) continue;
-    rows[sample.thread.value].sampled += Nanos(sample.weight_ns);
+    rows[sample.thread.value].sampled += sample.weight;
     rows[sample.thread.value].samples += 1;
   }
   for (ThreadRow& row : rows) {
     const Thread& thread = model.threads[row.thread.value];
     row.measured = thread.cpu.has_value() && selection.whole_time();
-    row.cpu = row.measured ? *thread.cpu : row.sampled;
+    row.cpu = row.measured ? *thread.cpu : Nanos(by_cpu ? row.sampled : 0);
   }
   std::erase_if(rows, [&](const ThreadRow& row) {
-    return !selection.has(row.thread) || (row.cpu.count == 0 && row.samples == 0);
+    return !selection.has(row.thread) || ((!by_cpu || row.cpu.count == 0) && row.samples == 0);
   });
   std::sort(rows.begin(), rows.end(), [&](const ThreadRow& a, const ThreadRow& b) {
+    if (!by_cpu && a.sampled != b.sampled) return a.sampled > b.sampled;
     if (a.cpu != b.cpu) return a.cpu > b.cpu;
     const Thread& first = model.threads[a.thread.value];
     const Thread& second = model.threads[b.thread.value];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/alloc.h"
 #include "analysis/engine_account.h"
 #include "analysis/flat.h"
 #include "analysis/quality.h"
@@ -31,7 +32,7 @@ Facts gather(const Model& model) {
   const Selection all;
   Facts facts{
       .model = model,
-      .cct = build_cct(model, weigh_stacks(model, all), label_methods(model, false), false, model.unsampled_cpu),
+      .cct = build_cct(model, weigh_stacks(model, all), label_methods(model, false), false, unsampled_cpu(model, all)),
       .quality = assess_quality(model, all),
       .hot = {},
       .threads = thread_profile(model, all),
@@ -40,7 +41,7 @@ Facts gather(const Model& model) {
       .measured_of_sampled = {},
       .sampled_of_measured = {}};
   facts.hot = flat_profile(facts.cct);
-  for (const auto& [kind, cpu] : model.unsampled_cpu) facts.unsampled += cpu;
+  for (const auto& [kind, cpu] : unsampled_cpu(model, all)) facts.unsampled += cpu;
   facts.cpu = facts.unsampled;
   std::erase_if(facts.threads,
                 [&](const ThreadRow& row) { return model.threads[row.thread.value].kind == ThreadKind::kTarsier; });
@@ -49,7 +50,7 @@ Facts gather(const Model& model) {
     facts.cpu += row.cpu;
     if (!row.measured) continue;
     facts.measured_of_sampled += row.cpu;
-    facts.sampled_of_measured += row.sampled;
+    facts.sampled_of_measured += Nanos(row.sampled);
   }
   return facts;
 }
@@ -66,6 +67,17 @@ std::string how_long_and_how_much(const Facts& facts) {
   std::string text = "Recorded " + words_of_time(model.duration);
   if (!model.jvm.empty()) text += " of JVM " + model.jvm;
   if (model.pid != 0) text += " (pid " + std::to_string(model.pid) + ")";
+  if (model.profile != Profile::kCpu) {
+    text +=
+        ": " + words_of_weight(model.profile, facts.quality.weight) + " of " + std::string(about(model.profile).what);
+    if (model.profile == Profile::kAlloc && model.duration.count > 0) {
+      text +=
+          ", " +
+          words_of_bytes(Bytes(std::llround(static_cast<double>(facts.quality.weight) / in_seconds(model.duration)))) +
+          " per second";
+    }
+    return text + ".";
+  }
   const bool measured = facts.measured_of_sampled.count > 0 || facts.quality.samples == 0;
   text += (measured ? ": " : ": samples for ") + words_of_time(facts.cpu) + " of CPU time";
   if (model.duration.count > 0) {
@@ -81,13 +93,22 @@ std::string hottest_method(const Facts& facts) {
     return row.samples > 0 && !facts.cct.labels.names[row.label].starts_with("[failed");
   });
   if (hottest == facts.hot.end()) return "No sample has a stack: which methods are hot is not known.";
-  return "Hottest method: " + facts.cct.labels.names[hottest->label] + " with " +
-         words_of_share(share(Nanos(hottest->self), Nanos(facts.cct.nodes[0].total))) +
-         " of the CPU time (95 % sure: " + fixed(hottest->self_ci95.low * 100, 1) + " to " +
+  const ProfileInfo& profile = about(facts.model.profile);
+  return std::string(profile.hottest) + ": " + facts.cct.labels.names[hottest->label] + " with " +
+         words_of_share(share(Nanos(hottest->self), Nanos(facts.cct.nodes[0].total))) + " of the " +
+         std::string(profile.what) + " (95 % sure: " + fixed(hottest->self_ci95.low * 100, 1) + " to " +
          fixed(hottest->self_ci95.high * 100, 1) + " %).";
 }
 
 std::string hottest_thread(const Facts& facts) {
+  const Profile profile = facts.model.profile;
+  if (profile != Profile::kCpu) {
+    if (facts.threads.empty()) return {};
+    const ThreadRow& row = facts.threads.front();
+    return "Thread with the most: " + facts.model.threads[row.thread.value].name + " with " +
+           words_of_weight(profile, row.sampled) + " (" +
+           words_of_share(share(Nanos(row.sampled), Nanos(facts.quality.weight))) + ").";
+  }
   const auto hottest = std::find_if(facts.threads.begin(), facts.threads.end(), [&](const ThreadRow& row) {
     return facts.model.threads[row.thread.value].sampled;
   });
@@ -96,7 +117,23 @@ std::string hottest_thread(const Facts& facts) {
          " of CPU time (" + words_of_share(share(hottest->cpu, facts.cpu)) + ").";
 }
 
+// One sentence beside the CPU's; if allocation is the profile, the others say it.
+std::string allocation(const Facts& facts) {
+  const Model& model = facts.model;
+  if (model.profile == Profile::kAlloc || samples_of(model, Profile::kAlloc).empty()) return {};
+  const Labels labels = label_methods(model, false);
+  const AllocProfile profile = alloc_profile(model, Selection(), labels);
+  if (profile.rows.empty()) return {};
+  const Interval sure = profile.all.bytes_ci95();
+  const AllocRow& most = profile.rows.front();
+  const auto words = [](double bytes) { return words_of_bytes(Bytes(std::llround(bytes))); };
+  return "Allocated: " + words_of_bytes(Bytes(profile.all.bytes)) + " (95 % sure: " + words(sure.low) + " to " +
+         words(sure.high) + "), most of it " + labels.names[most.klass] + " by " + labels.names[most.site] + " (" +
+         words_of_share(share(Nanos(most.estimate.bytes), Nanos(profile.all.bytes))) + ").";
+}
+
 std::string not_sampled(const Facts& facts) {
+  if (facts.model.profile != Profile::kCpu) return {};
   std::string parts;
   for (const auto& [kind, cpu] : facts.model.unsampled_cpu) {
     if (cpu.count == 0) continue;
@@ -111,6 +148,7 @@ std::string sentence_of_engine(const Engine& engine) {
   std::string text = engine.name;
   if (!engine.mechanism.empty()) text += " (" + engine.mechanism + ")";
   if (engine.interval.count > 0) text += " every " + format_duration(engine.interval);
+  if (engine.interval_bytes.count > 0) text += " every " + words_of_bytes(engine.interval_bytes);
   text += ": " + words_of_count(engine.taken) + " samples taken, " + words_of_count(engine.written) + " written, ";
   uint64_t dropped = 0;
   std::string causes;
@@ -130,7 +168,9 @@ uint64_t failed_samples(const Quality& quality) {
 
 std::string samples_and_cost(const Facts& facts) {
   std::string text;
-  for (const Engine& engine : facts.model.engines) text += (text.empty() ? "" : "; ") + sentence_of_engine(engine);
+  for (const Engine& engine : facts.model.engines) {
+    if (!engine.is_missing()) text += (text.empty() ? "" : "; ") + sentence_of_engine(engine);
+  }
   if (text.empty()) text = words_of_count(facts.quality.samples) + " samples";
   if (facts.quality.samples > 0) {
     text += "; " +
@@ -141,8 +181,8 @@ std::string samples_and_cost(const Facts& facts) {
   const Nanos cost = facts.model.overhead_app + facts.model.overhead_background;
   if (cost.count > 0) {
     text += "; own cost " + words_of_time(facts.model.overhead_app) + " in the application's threads and " +
-            words_of_time(facts.model.overhead_background) + " in the background (" +
-            words_of_share(share(cost, facts.cpu)) + ")";
+            words_of_time(facts.model.overhead_background) + " in the background" +
+            (facts.model.profile == Profile::kCpu ? " (" + words_of_share(share(cost, facts.cpu)) + ")" : "");
   }
   return "Sampling by " + text + ".";
 }
@@ -170,14 +210,15 @@ std::string warn_failed(const Facts& facts) {
   if (part < 0.05) return {};
   const auto worst = std::max_element(facts.quality.failed.begin(), facts.quality.failed.end(),
                                       [](const auto& a, const auto& b) { return a.second < b.second; });
-  return words_of_share(part) + " of the CPU time has no stack, mostly because of: " + worst->first + ".";
+  return words_of_share(part) + " of the " + std::string(about(facts.model.profile).what) +
+         " has no stack, mostly because of: " + worst->first + ".";
 }
 
 std::string warn_imprecise(const Facts& facts) {
   const double part = share(Nanos(facts.quality.imprecise_weight), Nanos(facts.quality.weight));
   if (part < 0.1) return {};
-  return words_of_share(part) +
-         " of the CPU time was sampled imprecisely: innermost lines and inlined methods may be off.";
+  return words_of_share(part) + " of the " + std::string(about(facts.model.profile).what) +
+         " was sampled imprecisely: innermost lines and inlined methods may be off.";
 }
 
 std::string warn_incomplete(const Facts& facts) {
@@ -201,7 +242,15 @@ std::string warn_dropped(const Facts& facts) {
   return {};
 }
 
+std::string warn_missing(const Facts& facts) {
+  for (const Engine& engine : facts.model.engines) {
+    if (engine.is_missing()) return "nothing by the engine " + engine.name + ": " + engine.why + ".";
+  }
+  return {};
+}
+
 std::string warn_unaccounted(const Facts& facts) {
+  if (facts.model.profile != Profile::kCpu) return {};
   if (facts.measured_of_sampled < seconds(1) || facts.cct.effective_samples < 400) return {};
   if (std::abs(share(facts.sampled_of_measured, facts.measured_of_sampled) - 1) < 0.1) return {};
   return "the samples stand for " + words_of_time(facts.sampled_of_measured) + ", the kernel accounts for " +
@@ -218,10 +267,10 @@ std::string warn_no_period(const Facts& facts) {
 }
 
 using Sentence = std::string (*)(const Facts&);
-constexpr Sentence kSentences[] = {how_long_and_how_much, hottest_method, hottest_thread, not_sampled,
-                                   samples_and_cost};
-constexpr Sentence kWarnings[] = {warn_damaged,    warn_few_samples, warn_failed,      warn_imprecise,
-                                  warn_incomplete, warn_dropped,     warn_unaccounted, warn_no_period};
+constexpr Sentence kSentences[] = {how_long_and_how_much, hottest_method, hottest_thread,
+                                   not_sampled,           allocation,     samples_and_cost};
+constexpr Sentence kWarnings[] = {warn_damaged,    warn_missing, warn_few_samples, warn_failed,   warn_imprecise,
+                                  warn_incomplete, warn_dropped, warn_unaccounted, warn_no_period};
 
 }  // namespace
 

@@ -62,7 +62,7 @@ TEST(Verdict, warns_of_what_makes_it_doubtful) {
   const ThreadIndex main = maker.thread("main");
   for (int i = 0; i < 50; ++i) maker.sample(main, "main;a", 1);
   for (int i = 0; i < 40; ++i) maker.sample(main, "[failed: unwalkable]", 1);
-  maker.model.samples.push_back({.thread = main, .stack = maker.stack("main;a"), .weight_ns = 50, .imprecise = true});
+  maker.model.samples.push_back({.thread = main, .stack = maker.stack("main;a"), .weight = 50, .imprecise = true});
   maker.model.damaged = true;
   maker.model.problems = {"chunk 2 at byte 100: cut", "chunk 3"};
   maker.model.engines.push_back({.name = "agct",

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 
 namespace tarsier::analysis {
 
@@ -24,6 +25,15 @@ std::string words_of_count(uint64_t count) {
 std::string words_of_share(double share) {
   if (share > 0 && share < 0.0005) return "<0.1 %";
   return fixed(share * 100, 1) + " %";
+}
+
+std::string words_of_bytes(Bytes amount) {
+  constexpr const char* kUnits[] = {"kB", "MB", "GB", "TB", "PB", "EB"};  // as Linux and JFR count: 1024 each
+  auto size = static_cast<double>(amount.count);
+  if (std::abs(size) < 1024) return words_of_count(static_cast<uint64_t>(std::abs(amount.count))) + " bytes";
+  size_t unit = 0;
+  for (size /= 1024; std::abs(size) >= 1023.95 && unit + 1 < std::size(kUnits); ++unit) size /= 1024;
+  return fixed(size, size < 9.995 ? 2 : 1) + " " + kUnits[unit];
 }
 
 std::string words_of_time(Nanos time) {

@@ -52,6 +52,12 @@ constexpr Option kOptions[] = {
      .value = "FORMAT",
      .help = "what to make of it",
      .allowed = "collapsed,html,pprof,speedscope,jfr,jfr.zst"},
+    {.name = "weight",
+     .kind = Kind::kWord,
+     .value = "KIND",
+     .help = "which samples, weighted by what",
+     .otherwise = "the first of them that the recording has",
+     .allowed = "cpu,wall,alloc"},
     {.name = "output", .letter = 'o', .kind = Kind::kFile, .value = "OUT", .help = "the file", .otherwise = "stdout"},
 };
 constexpr CommandSpec kSpec = {
@@ -62,7 +68,7 @@ constexpr CommandSpec kSpec = {
     .operand = Operand::kRecording,
     .options = kOptions,
     .notes =
-        "collapsed: one line per stack with its count, as flame graph tools read it.\n"
+        "collapsed: one line per stack with its count (of alloc: bytes), as flame graph tools read it.\n"
         "html: an interactive flame graph in one file that needs nothing else.\n"
         "pprof: gzipped profile.proto, for go tool pprof and its kin. Files of methods are derived from class names.\n"
         "speedscope: its JSON; all threads and the busiest ones, equal stacks merged (look at Left Heavy).\n"
@@ -117,7 +123,7 @@ int run_export(const Arguments& arguments) {
     return fail(Error{Errc::kUsage, std::string(format.name) + " is nothing for a terminal: name a file by -o OUT"});
   }
   if (format.convert != nullptr) return export_file(arguments, format);
-  const auto model = load_recording("export", arguments.operands);
+  const auto model = load_recording("export", arguments);
   if (!model) return fail(model.error());
   const auto written = write_output(arguments, [&](int fd) { return write_to(fd, format, *model); });
   if (!written) return fail(written.error());

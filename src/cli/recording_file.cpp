@@ -10,8 +10,8 @@ Result<std::string> recording_operand(const std::string& command, std::span<cons
   return operands[0];
 }
 
-Result<analysis::Model> load_recording(const std::string& command, std::span<const std::string> operands) {
-  const auto path = recording_operand(command, operands);
+Result<analysis::Model> load_recording(const std::string& command, const Arguments& arguments) {
+  const auto path = recording_operand(command, arguments.operands);
   if (!path) return path.error();
   const auto file = UnpackedRecording::open(*path);
   if (!file) return file.error();
@@ -25,6 +25,11 @@ Result<analysis::Model> load_recording(const std::string& command, std::span<con
     return model;
   }
   model->file = *path;
+  if (arguments.has("weight")) {
+    if (Status chosen = analysis::use_profile(*model, arguments.text("weight")); !chosen) {
+      return std::move(chosen).error().in(*path);
+    }
+  }
   model->problems.insert(model->problems.begin(), file->problems().begin(), file->problems().end());
   model->damaged = model->damaged || !file->problems().empty();
   return model;

@@ -13,9 +13,15 @@ constexpr Option kOptions[] = {
      .kind = Kind::kWords,
      .value = "V,..",
      .help = "what to show",
-     .otherwise = "hot,tree; with --json all but callers",
-     .allowed = "hot,tree,threads,quality,callers"},
+     .otherwise = "hot,tree; with --json all but callers and alloc",
+     .allowed = "hot,tree,threads,quality,callers,alloc"},
     {.name = "json", .help = "print JSON (schema: docs/report.schema.json)"},
+    {.name = "weight",
+     .kind = Kind::kWord,
+     .value = "KIND",
+     .help = "which samples, weighted by what",
+     .otherwise = "the first of them that the recording has",
+     .allowed = "cpu,wall,alloc"},
     {.name = "thread", .kind = Kind::kText, .value = "REGEX", .help = "only threads whose name contains a match"},
     {.name = "from", .kind = Kind::kDuration, .value = "TIME", .help = "only from there on, since the start"},
     {.name = "to", .kind = Kind::kDuration, .value = "TIME", .help = "only up to there, since the start"},
@@ -43,6 +49,9 @@ constexpr CommandSpec kSpec = {
     .options = kOptions,
     .notes =
         "FILE is a recording of tarsier, of JFR itself or of another tool that writes JFR files.\n"
+        "cpu: CPU time; wall: time, also of waiting threads; alloc: bytes, with the class as innermost frame. The "
+        "view\n"
+        "alloc is about allocation whatever --weight says.\n"
         "Of a damaged recording everything intact is shown; the exit code is then 5.",
 };
 
@@ -60,7 +69,7 @@ exporting::ReportOptions report_options(const Arguments& arguments) {
 }
 
 int run_report(const Arguments& arguments) {
-  const auto model = load_recording("report", arguments.operands);
+  const auto model = load_recording("report", arguments);
   if (!model) return fail(model.error());
   const exporting::ReportOptions options = report_options(arguments);
   const auto text =

@@ -22,19 +22,35 @@ TEST(AgentString, reads_what_it_writes) {
   options.duration = seconds(90);
   options.memory = Bytes(1 << 24);
   options.max_depth = 64;
+  options.cpu = true;
+  options.alloc = true;
+  options.alloc_interval = Bytes(4096);
   const auto parsed = parse_agent_string(to_agent_string(options));
   ASSERT_TRUE(parsed) << parsed.error().what;
   EXPECT_EQ(parsed->session, options);
 }
 
 TEST(AgentString, names_the_word_that_it_does_not_know) {
-  for (const char* bad : {"cpux", "interval", "interval=", "interval=1parsec", "cpu=1", "maxdepth=0", "maxdepth=1x",
-                          "file=a,connect=b"}) {
+  for (const char* bad : {"cpux", "interval", "interval=", "interval=1parsec", "cpu=1", "alloc=", "alloc=2g", "alloc=x",
+                          "maxdepth=0", "maxdepth=1x", "file=a,connect=b"}) {
     const auto parsed = parse_agent_string(bad);
     ASSERT_FALSE(parsed) << bad;
     EXPECT_EQ(parsed.error().code, Errc::kUsage);
     EXPECT_NE(parsed.error().what.find(std::string(bad).substr(0, 3)), std::string::npos) << parsed.error().what;
   }
+}
+
+TEST(AgentString, names_some_engines_or_means_all_that_change_nothing) {
+  const auto wants = [](const char* text) {
+    const auto parsed = parse_agent_string(text);
+    return std::pair(parsed->session.wants_cpu(), parsed->session.wants_alloc());
+  };
+  EXPECT_EQ(wants("interval=1ms"), std::pair(true, true));
+  EXPECT_EQ(wants("cpu"), std::pair(true, false));
+  EXPECT_EQ(wants("alloc"), std::pair(false, true));
+  EXPECT_EQ(wants("alloc=1k,cpu"), std::pair(true, true));
+  EXPECT_EQ(parse_agent_string("alloc")->session.alloc_interval, Bytes(512 << 10));
+  EXPECT_EQ(parse_agent_string("alloc=256k")->session.alloc_interval, Bytes(256 << 10));
 }
 
 TEST(Messages, come_back_as_they_were) {

@@ -11,8 +11,9 @@
 namespace tarsier::exporting {
 namespace {
 
-// The weight that counts as one sample.
+// The weight that counts as one: of a sample, or one byte.
 double weight_of_one(const analysis::Model& model, const analysis::WeightedStacks& weights) {
+  if (model.profile == analysis::Profile::kAlloc) return 1;
   if (weights.samples > 0 && weights.weight > 0) {
     return static_cast<double>(weights.weight) / static_cast<double>(weights.samples);
   }

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/selection.h"
 #include "analysis/verdict.h"
 
 namespace tarsier::exporting {
@@ -10,10 +11,15 @@ namespace {
 using nlohmann::ordered_json;
 
 ordered_json engine_json(const analysis::Engine& engine) {
-  return {{"name", engine.name},     {"mechanism", engine.mechanism},
-          {"why", engine.why},       {"interval_ns", engine.interval.count},
-          {"taken", engine.taken},   {"written", engine.written},
-          {"failed", engine.failed}, {"dropped", engine.dropped}};
+  return {{"name", engine.name},
+          {"mechanism", engine.mechanism},
+          {"why", engine.why},
+          {"interval_ns", engine.interval.count},
+          {"interval_bytes", engine.interval_bytes.count},
+          {"taken", engine.taken},
+          {"written", engine.written},
+          {"failed", engine.failed},
+          {"dropped", engine.dropped}};
 }
 
 ordered_json sample_counts(const analysis::Model& model) {
@@ -32,12 +38,14 @@ std::string encode_flame_head(const analysis::Model& model, const std::string& t
   ordered_json engines = ordered_json::array();
   for (const analysis::Engine& engine : model.engines) engines.push_back(engine_json(engine));
   ordered_json unsampled = ordered_json::object();
-  for (const auto& [kind, cpu] : model.unsampled_cpu) {
+  for (const auto& [kind, cpu] : analysis::unsampled_cpu(model, {})) {
     unsampled[std::string(analysis::thread_kind_name(kind))] = cpu.count;
   }
   const ordered_json head = {
       {"title", title},
       {"file", model.file},
+      {"profile", analysis::about(model.profile).name},
+      {"unit", analysis::about(model.profile).unit},
       {"jvm", model.jvm},
       {"producer", model.producer},
       {"pid", model.pid},

@@ -26,9 +26,8 @@ struct ModelForTest {
     return analysis::StackIndex(static_cast<uint32_t>(model.stacks.size() - 1));
   }
 
-  void sample(analysis::ThreadIndex thread, analysis::StackIndex stack, int64_t weight_ns, bool imprecise = false) {
-    model.samples.push_back(
-        {.time_ns = 1, .thread = thread, .stack = stack, .weight_ns = weight_ns, .imprecise = imprecise});
+  void sample(analysis::ThreadIndex thread, analysis::StackIndex stack, int64_t weight, bool imprecise = false) {
+    model.samples.push_back({.time_ns = 1, .thread = thread, .stack = stack, .weight = weight, .imprecise = imprecise});
   }
 };
 

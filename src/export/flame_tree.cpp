@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/index_table.h"
+#include "analysis/selection.h"
 #include "analysis/thread_kind.h"
 
 namespace tarsier::exporting {
@@ -218,7 +219,7 @@ Result<std::vector<std::vector<Weight>>> weigh(const Model& model, Frames& frame
       weights.push_back({frame, 0, 0, 0});
     }
     Weight& weight = weights[index];
-    weight.ns = add_weight(weight.ns, sample.weight_ns);
+    weight.ns = add_weight(weight.ns, sample.weight);
     weight.samples += 1;
     weight.imprecise += sample.imprecise ? 1 : 0;
   }
@@ -227,7 +228,7 @@ Result<std::vector<std::vector<Weight>>> weigh(const Model& model, Frames& frame
 
 void add_unsampled(const Model& model, Names& names, FlameTree& tree) {
   const size_t before = tree.nodes.size();
-  for (const auto& [kind, cpu] : model.unsampled_cpu) {
+  for (const auto& [kind, cpu] : analysis::unsampled_cpu(model, {})) {
     if (cpu.count <= 0) continue;
     const uint32_t name = names.intern(analysis::unsampled_root_name(kind));
     tree.nodes.push_back({0, name, FrameType::kMarker, 0, add_weight(0, cpu.count), 0, 0});

@@ -134,8 +134,8 @@ TEST(FlameTree, refuses_a_model_that_contradicts_itself) {
   Model bad_parent = model.model, bad_method = model.model, bad_stack = model.model, bad_thread = model.model;
   bad_parent.stacks[1].parent = StackIndex(1);
   bad_method.stacks[1].method = MethodIndex(99);
-  bad_stack.samples.push_back({.time_ns = 1, .thread = thread, .stack = StackIndex(99), .weight_ns = 1});
-  bad_thread.samples.push_back({.time_ns = 1, .thread = ThreadIndex(99), .stack = StackIndex(1), .weight_ns = 1});
+  bad_stack.samples.push_back({.time_ns = 1, .thread = thread, .stack = StackIndex(99), .weight = 1});
+  bad_thread.samples.push_back({.time_ns = 1, .thread = ThreadIndex(99), .stack = StackIndex(1), .weight = 1});
   for (const Model* bad : {&bad_parent, &bad_method, &bad_stack, &bad_thread}) {
     const Result<FlameTree> tree = build_flame_tree(*bad);
     ASSERT_FALSE(tree.ok());

@@ -95,15 +95,28 @@ class PprofWriter {
 
   void write_head() {
     value_type(pprof::Profile::kSampleType, "samples", "count");
-    value_type(pprof::Profile::kSampleType, "cpu", "nanoseconds");
-    value_type(pprof::Profile::kPeriodType, "cpu", "nanoseconds");
-    profile_.add_int64(pprof::Profile::kPeriod, model_.engines.empty() ? 0 : model_.engines.front().interval.count);
-    profile_.add_int64(pprof::Profile::kDefaultSampleType, strings_.id("cpu"));
+    // The words that Go's own profiles use.
+    const bool bytes = model_.profile == analysis::Profile::kAlloc;
+    const std::string_view type = bytes ? "alloc_space" : analysis::about(model_.profile).name;
+    const std::string_view unit = bytes ? "bytes" : "nanoseconds";
+    value_type(pprof::Profile::kSampleType, type, unit);
+    value_type(pprof::Profile::kPeriodType, type, unit);
+    profile_.add_int64(pprof::Profile::kPeriod, period(bytes));
+    profile_.add_int64(pprof::Profile::kDefaultSampleType, strings_.id(type));
     profile_.add_int64(pprof::Profile::kTimeNanos, model_.start_ns);
     profile_.add_int64(pprof::Profile::kDurationNanos, model_.duration.count);
     std::vector<int64_t> comments;
     for (const std::string& comment : pprof_comments(model_)) comments.push_back(strings_.id(comment));
     profile_.add_packed_int64(pprof::Profile::kComment, comments.begin(), comments.end());
+  }
+
+  // Of the first engine of that kind.
+  [[nodiscard]] int64_t period(bool in_bytes) const {
+    for (const analysis::Engine& engine : model_.engines) {
+      const int64_t interval = in_bytes ? engine.interval_bytes.count : engine.interval.count;
+      if (interval != 0) return interval;
+    }
+    return 0;
   }
 
   void text_label(pbf_writer& sample, std::string_view key, std::string_view text) {

@@ -16,6 +16,7 @@ constexpr View kViews[] = {
     {"callers", callers_text, callers_json, false, false},
     {"threads", threads_text, threads_json, false, true},
     {"quality", quality_text, quality_json, false, true},
+    {"alloc", alloc_text, alloc_json, false, false},
 };
 
 // In the order asked for, each once.

@@ -1,9 +1,11 @@
 // The views that are tables, as JSON, and what describes the recording. Trees: see report_tree.cpp.
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "analysis/alloc.h"
 #include "analysis/flat.h"
 #include "analysis/quality.h"
 #include "analysis/thread_profile.h"
@@ -64,6 +66,7 @@ std::string recording_json(const analysis::Model& model) {
          {"mechanism", engine.mechanism},
          {"why", engine.why},
          {"interval_ns", engine.interval.count},
+         {"interval_bytes", engine.interval_bytes.count},
          {"samples", {{"taken", engine.taken}, {"written", engine.written}, {"dropped", object_of(engine.dropped)}}},
          {"counters", object_of(engine.counters)}});
   }
@@ -80,6 +83,8 @@ std::string recording_json(const analysis::Model& model) {
       {"overhead",
        {{"app_threads_ns", ours ? Json(model.overhead_app.count) : Json()},
         {"background_ns", ours ? Json(model.overhead_background.count) : Json()}}},
+      {"profile", analysis::about(model.profile).name},
+      {"unit", analysis::about(model.profile).unit},
       {"damaged", model.damaged},
       {"problems", model.problems},
   };
@@ -106,6 +111,7 @@ std::string hot_json(const ReportContext& context) {
 
 std::string threads_json(const ReportContext& context) {
   Json rows = Json::array();
+  const bool in_time = context.model.profile != analysis::Profile::kAlloc;
   for (const analysis::ThreadRow& row : analysis::thread_profile(context.model, context.selection)) {
     const analysis::Thread& thread = context.model.threads[row.thread.value];
     rows.push_back({{"tid", thread.os_id},
@@ -116,12 +122,33 @@ std::string threads_json(const ReportContext& context) {
                     {"cpu_ns", row.cpu.count},
                     {"cpu_by", row.measured ? "kernel" : "samples"},
                     {"samples", row.samples},
-                    {"sampled_ns", row.sampled.count},
+                    {"sampled", row.sampled},
+                    {"sampled_ns", in_time ? Json(row.sampled) : Json()},
                     // null: no engine measured it
                     {"steal_ns", nullptr},
                     {"blocked_ns", nullptr},
                     {"waiting_ns", nullptr},
                     {"counters", Json::object()}});
+  }
+  return dump(rows);
+}
+
+std::string alloc_json(const ReportContext& context) {
+  const analysis::Labels labels = context.labels();
+  const analysis::AllocProfile profile = analysis::alloc_profile(context.model, context.selection, labels);
+  Json rows = Json::array();
+  for (const analysis::AllocRow& row : profile.rows) {
+    if (rows.size() == static_cast<size_t>(context.options.top)) break;
+    const analysis::Interval sure = row.estimate.bytes_ci95();
+    const bool counted = row.estimate.objects > 0;
+    rows.push_back({{"site", labels.names[row.site]},
+                    {"line", row.line},
+                    {"class", labels.names[row.klass]},
+                    {"alloc_bytes", row.estimate.bytes},
+                    {"alloc_bytes_ci95", Json::array({std::llround(sure.low), std::llround(sure.high)})},
+                    {"alloc_count", counted ? Json(std::llround(row.estimate.objects)) : Json()},
+                    {"share", share(row.estimate.bytes, profile.all.bytes)},
+                    {"samples", row.estimate.samples}});
   }
   return dump(rows);
 }

@@ -1,6 +1,8 @@
 // The views that are tables, as text.
 #include <algorithm>
+#include <cmath>
 
+#include "analysis/alloc.h"
 #include "analysis/flat.h"
 #include "analysis/quality.h"
 #include "analysis/thread_profile.h"
@@ -11,6 +13,7 @@
 namespace tarsier::exporting {
 
 using analysis::fixed;
+using analysis::words_of_bytes;
 using analysis::words_of_count;
 using analysis::words_of_share;
 using analysis::words_of_time;
@@ -40,7 +43,9 @@ void append_left_out(std::string& out, size_t shown, size_t all) {
 std::string hot_text(const ReportContext& context) {
   const analysis::Cct cct = context.tree();
   const auto rows = analysis::flat_profile(cct);
-  std::string out = "Hot methods (shares of " + words_of_time(Nanos(cct.nodes[0].total)) + " of CPU time)\n";
+  const bool classes = context.model.profile == analysis::Profile::kAlloc;
+  std::string out = std::string(classes ? "Most allocated classes, and who leads to them" : "Hot methods");
+  out += " (shares of " + whole_of(context, cct.nodes[0].total) + ")\n";
   if (rows.empty()) return out + "  no samples\n";
   out += "    self  95 % interval   total   samples  method\n";
   const size_t shown = std::min(rows.size(), static_cast<size_t>(context.options.top));
@@ -57,7 +62,47 @@ std::string hot_text(const ReportContext& context) {
   return out;
 }
 
+std::string whole_of(const ReportContext& context, int64_t weight) {
+  const analysis::Profile profile = context.model.profile;
+  return analysis::words_of_weight(profile, weight) + " of " + std::string(analysis::about(profile).what);
+}
+
+namespace {
+
+std::string thread_name(const analysis::Thread& thread) {
+  return thread.name + (thread.is_virtual ? " (virtual)" : "");
+}
+
+void append_kind_and_id(std::string& out, const analysis::Thread& thread) {
+  const std::string kind(analysis::thread_kind_name(thread.kind));
+  out += "  " + kind + std::string(8 - kind.size(), ' ');
+  out += pad_left(std::to_string(thread.os_id), 11);
+}
+
+// Of profiles that the kernel keeps no account of.
+std::string threads_by_samples(const ReportContext& context) {
+  const auto rows = analysis::thread_profile(context.model, context.selection);
+  std::string out = "Threads (shares of " + whole_of(context, context.weights.weight) + ")\n";
+  if (rows.empty()) return out + "  none\n";
+  out += "      weight     share     samples  kind            tid  thread\n";
+  const size_t shown = std::min(rows.size(), static_cast<size_t>(context.options.top));
+  for (size_t i = 0; i < shown; ++i) {
+    const analysis::Thread& thread = context.model.threads[rows[i].thread.value];
+    const size_t start = out.size();
+    out += pad_left(analysis::words_of_weight(context.model.profile, rows[i].sampled), 12);
+    out += pad_left(words_of_share(share(rows[i].sampled, context.weights.weight)), 10);
+    out += pad_left(words_of_count(rows[i].samples), 12);
+    append_kind_and_id(out, thread);
+    append_name(out, start, thread_name(thread));
+  }
+  append_left_out(out, shown, rows.size());
+  return out;
+}
+
+}  // namespace
+
 std::string threads_text(const ReportContext& context) {
+  if (context.model.profile != analysis::Profile::kCpu) return threads_by_samples(context);
   const auto rows = analysis::thread_profile(context.model, context.selection);
   Nanos all;
   bool estimated = false;
@@ -78,12 +123,35 @@ std::string threads_text(const ReportContext& context) {
     out += pad_left((row.measured ? "" : "~") + words_of_time(row.cpu), 12);
     out += pad_left(words_of_share(share(row.cpu.count, all.count)), 10);
     out += pad_left(words_of_count(row.samples), 12);
-    const std::string kind(analysis::thread_kind_name(thread.kind));
-    out += "  " + kind + std::string(8 - kind.size(), ' ');
-    out += pad_left(std::to_string(thread.os_id), 11);
-    append_name(out, start, thread.name + (thread.is_virtual ? " (virtual)" : ""));
+    append_kind_and_id(out, thread);
+    append_name(out, start, thread_name(thread));
   }
   append_left_out(out, shown, rows.size());
+  return out;
+}
+
+std::string alloc_text(const ReportContext& context) {
+  const analysis::Labels labels = context.labels();
+  const analysis::AllocProfile profile = analysis::alloc_profile(context.model, context.selection, labels);
+  std::string out = "Allocation (shares of " + words_of_bytes(Bytes(profile.all.bytes)) + " of allocated memory)\n";
+  if (profile.rows.empty()) return out + "  no samples\n";
+  out += "       bytes   95 % interval     share      objects  class, and the method that allocates it\n";
+  const size_t shown = std::min(profile.rows.size(), static_cast<size_t>(context.options.top));
+  for (size_t i = 0; i < shown; ++i) {
+    const analysis::AllocRow& row = profile.rows[i];
+    const analysis::Interval sure = row.estimate.bytes_ci95();
+    const double half = share(std::llround((sure.high - sure.low) / 2), row.estimate.bytes);
+    const size_t start = out.size();
+    out += pad_left(words_of_bytes(Bytes(row.estimate.bytes)), 12);
+    out += pad_left("+- " + words_of_share(half), 16);
+    out += pad_left(words_of_share(share(row.estimate.bytes, profile.all.bytes)), 10);
+    out += pad_left(
+        row.estimate.objects > 0 ? words_of_count(static_cast<uint64_t>(std::llround(row.estimate.objects))) : "?", 13);
+    append_name(out, start, labels.names[row.klass]);
+    out += std::string(53, ' ') + cut_front(visible(labels.names[row.site]), kColumns - 60) +
+           (row.line > 0 ? ":" + std::to_string(row.line) : "") + "\n";
+  }
+  append_left_out(out, shown, profile.rows.size());
   return out;
 }
 

@@ -223,7 +223,7 @@ TEST(Report, stacks_of_100000_frames_render_everywhere) {
   for (size_t i = 0; i < frames.size(); ++i) {
     frames[i].method = maker.builder().method({}, i % 2 == 0 ? "even" : "odd", {});
   }
-  maker.model.samples.push_back({.thread = main, .stack = maker.builder().stack(frames, false), .weight_ns = 100});
+  maker.model.samples.push_back({.thread = main, .stack = maker.builder().stack(frames, false), .weight = 100});
   const auto text = report_text(maker.model, {.views = known_views()});
   ASSERT_TRUE(text.ok());
   EXPECT_THAT(*text, HasSubstr("99,960 frames left out"));
@@ -267,7 +267,7 @@ TEST(Collapsed, separators_in_names_are_escaped) {
   ModelMaker maker;
   const ThreadIndex main = maker.thread("main");
   const analysis::StackNode frame{.parent = {}, .method = maker.builder().method({}, "a;b\nc 7", {})};
-  maker.model.samples.push_back({.thread = main, .stack = maker.builder().stack({&frame, 1}, false), .weight_ns = 1});
+  maker.model.samples.push_back({.thread = main, .stack = maker.builder().stack({&frame, 1}, false), .weight = 1});
   std::ostringstream out;
   ASSERT_TRUE(export_collapsed(maker.model, out).ok());
   EXPECT_EQ(out.str(), "a\\u{3b}b\\u{a}c 7 1\n");

@@ -148,7 +148,7 @@ Cct callers(const ReportContext& context) {
 }
 
 std::string heading(const ReportContext& context, const std::string& what, const Cct& cct) {
-  std::string text = what + " (shares of " + analysis::words_of_time(Nanos(cct.nodes[0].total)) + " of CPU time";
+  std::string text = what + " (shares of " + whole_of(context, cct.nodes[0].total);
   if (context.options.min_share > 0)
     text += "; without what has less than " + analysis::words_of_share(context.options.min_share);
   return text + ")\n";

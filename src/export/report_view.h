@@ -49,6 +49,11 @@ std::string threads_text(const ReportContext& context);
 std::string threads_json(const ReportContext& context);
 std::string quality_text(const ReportContext& context);
 std::string quality_json(const ReportContext& context);
+std::string alloc_text(const ReportContext& context);
+std::string alloc_json(const ReportContext& context);
+
+// "12 % of 3.5 s of CPU time": the whole that the shares of a view are of.
+std::string whole_of(const ReportContext& context, int64_t weight);
 
 // The "recording" and "verdict" of the JSON.
 std::string recording_json(const analysis::Model& model);

@@ -64,15 +64,21 @@ class FrameTable {
 // Writes the profiles of a tree: for every node with time of its own the path to it.
 class ProfileWriter {
  public:
-  ProfileWriter(const Cct& cct, FrameTable& frames, const SpeedscopeBounds& bounds, std::ostream& out)
-      : cct_(cct), frames_(frames), bounds_(bounds), folded_(folded_weight(cct, bounds.calls)), out_(out) {}
+  ProfileWriter(const Cct& cct, std::string_view unit, FrameTable& frames, const SpeedscopeBounds& bounds,
+                std::ostream& out)
+      : cct_(cct),
+        unit_(unit),
+        frames_(frames),
+        bounds_(bounds),
+        folded_(folded_weight(cct, bounds.calls)),
+        out_(out) {}
 
   // The part below `top`, which is no frame itself.
   void write(std::string_view name, uint32_t top) {
     weights_.clear();
     path_.clear();
-    out_ << R"({"type":"sampled","name":)" << json_text(visible(name))
-         << R"(,"unit":"nanoseconds","startValue":0,"endValue":)" << cct_.nodes[top].total << R"(,"samples":[)";
+    out_ << R"({"type":"sampled","name":)" << json_text(visible(name)) << R"(,"unit":")" << unit_
+         << R"(","startValue":0,"endValue":)" << cct_.nodes[top].total << R"(,"samples":[)";
     walk(top);
     out_ << R"(],"weights":[)";
     for (size_t i = 0; i < weights_.size(); ++i) out_ << (i == 0 ? "" : ",") << weights_[i];
@@ -124,6 +130,7 @@ class ProfileWriter {
   }
 
   const Cct& cct_;
+  std::string_view unit_;
   FrameTable& frames_;
   const SpeedscopeBounds& bounds_;
   int64_t folded_;
@@ -136,17 +143,18 @@ class ProfileWriter {
 
 Status export_speedscope(const analysis::Model& model, std::ostream& out, const SpeedscopeBounds& bounds) {
   const analysis::Selection all;
+  const std::string_view unit = model.profile == analysis::Profile::kAlloc ? "bytes" : "nanoseconds";
   FrameTable frames(model);
   out << R"({"$schema":)" << json_text(kSchema) << R"(,"exporter":"tarsier","name":)"
       << json_text(visible(model.file.substr(model.file.rfind('/') + 1))) << R"(,"activeProfileIndex":0,"profiles":[)";
   {
     const Cct together = build_cct(model, weigh_stacks(model, all), label_methods(model, false), /*by_thread=*/false,
                                    unsampled_cpu(model, all));
-    ProfileWriter(together, frames, bounds, out).write("all threads", 0);
+    ProfileWriter(together, unit, frames, bounds, out).write("all threads", 0);
   }
   const Cct apart = build_cct(model, weigh_stacks(model, all, /*by_thread=*/true), label_methods(model, false),
                               /*by_thread=*/true, {});
-  ProfileWriter writer(apart, frames, bounds, out);
+  ProfileWriter writer(apart, unit, frames, bounds, out);
   size_t threads = 0;
   for (uint32_t top = apart.nodes[0].first_child; top != 0 && threads < bounds.threads; ++threads) {
     out << ",\n";

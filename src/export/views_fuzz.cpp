@@ -90,7 +90,7 @@ analysis::Model cook(Recipe recipe) {
     maker.model.samples.push_back({.time_ns = recipe.byte(),
                                    .thread = threads[recipe.byte() % threads.size()],
                                    .stack = maker.builder().stack(frames, recipe.byte() % 2 != 0),
-                                   .weight_ns = int64_t{1} << recipe.byte() % 40});
+                                   .weight = int64_t{1} << recipe.byte() % 40});
   }
   return std::move(maker.model);
 }

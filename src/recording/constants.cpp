@@ -20,6 +20,7 @@ constexpr std::array<Names, static_cast<size_t>(FrameType::kCount)> kNames = {{
     {"stub", "Stub"},
     {"vm", "C++"},
     {"kernel", "Kernel"},
+    {"class", "Class"},
     {"marker", "Marker"},
 }};
 

@@ -20,6 +20,7 @@ enum class FrameType : uint8_t {
   kStub,
   kVm,
   kKernel,
+  kClass,   // no code: what was allocated
   kMarker,  // no code: [failed: ...], [deeper], [GC]
   kCount,
 };

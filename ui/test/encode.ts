@@ -18,7 +18,7 @@ interface Node {
   imprecise: number;
 }
 
-export const TYPES = ['java', 'interpreted', 'c1', 'c2', 'inlined', 'native', 'stub', 'vm', 'kernel', 'marker'];
+export const TYPES = ['java', 'interpreted', 'c1', 'c2', 'inlined', 'native', 'stub', 'vm', 'kernel', 'class', 'marker'];
 
 class Bytes {
   private readonly parts: number[] = [];
@@ -123,9 +123,9 @@ export function encodeFlame(stacks: readonly StackSpec[], osIds: Readonly<Record
 }
 
 export const HEAD: Head = {
-  title: 'demo', file: 'demo.jfr', jvm: '17.0.15+6-Debian', producer: 'tarsier 0.1.0', pid: 4242, cpus: 8, attached: true,
+  title: 'demo', file: 'demo.jfr', profile: 'cpu', unit: 'ns', jvm: '17.0.15+6-Debian', producer: 'tarsier 0.1.0', pid: 4242, cpus: 8, attached: true,
   start_ms: 1_700_000_000_000, duration_ns: 30e9,
-  engines: [{name: 'cpu', mechanism: 'agct, perf', why: 'perf events are permitted', interval_ns: 1e6, taken: 28_400,
+  engines: [{name: 'cpu', mechanism: 'agct, perf', why: 'perf events are permitted', interval_ns: 1e6, interval_bytes: 0, taken: 28_400,
              written: 28_391, failed: 61, dropped: {'ring full': 9}}],
   overhead: {app_threads_ns: 41e6, background_ns: 210e6}, problems: [], damaged: false,
   samples: {count: 28_391, failed: 61, imprecise: 120, truncated: 3}, unsampled_ns: {gc: 2.1e9, jit: 0.9e9},

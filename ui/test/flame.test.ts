@@ -4,7 +4,7 @@ import {decodeProfile} from '../src/data/decode';
 import {clipped, visibleText} from '../src/data/visible_text';
 import {cachedMeasure, fitLabel} from '../src/flame/label';
 import {layoutFlame, neighbour, rectangleAt, rectangleOf} from '../src/flame/layout';
-import {duration, interval, share} from '../src/model/format';
+import {bytes, duration, interval, share} from '../src/model/format';
 import {mergeCalls} from '../src/model/merge';
 import {encodeFlame, type StackSpec} from './encode';
 import {serverLike, SMALL} from './sample';
@@ -98,4 +98,9 @@ test('numbers read well', () => {
   assert.deepEqual([1e6, 10e6, 5e5].map((ns) => plain(interval(ns))), ['1 ms', '10 ms', '500 \u00b5s']);
   assert.deepEqual([[1, 3], [0, 5], [5, 5], [1, 1e6], [999, 1000], [1, 250], [1, 0]].map(([a, b]) => plain(share(a!, b!))),
     ['33.3 %', '0 %', '100 %', '< 0.01 %', '99.9 %', '0.40 %', '0 %']);
+});
+
+test('bytes are counted in 1024s', () => {
+  assert.deepEqual([0, 1023, 1024, 1536, 512 * 1024, 3 * 1024 ** 3].map((n) => bytes(n).replace('\u202f', ' ')),
+    ['0 bytes', '1,023 bytes', '1.00 kB', '1.50 kB', '512 kB', '3.00 GB']);
 });

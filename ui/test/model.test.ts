@@ -152,7 +152,7 @@ test('self weight by type adds up to everything', () => {
   const weights = weightByType(mergeCalls(profileOf(SMALL), ALL));
   const byName = Object.fromEntries(FRAME_TYPES.map((type, i) => [type.name, ms(weights[i]!)]));
   assert.deepEqual(byName, {java: 0, interpreted: 0, c1: 0, c2: 300, inlined: 400, native: 0, stub: 50, vm: 40,
-                            kernel: 100, marker: 110});
+                            kernel: 100, class: 0, marker: 110});
 });
 
 test('a mixed node is named by its heaviest type and knows its lines', () => {

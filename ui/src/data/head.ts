@@ -6,6 +6,7 @@ export interface Engine {
   readonly mechanism: string;
   readonly why: string;
   readonly interval_ns: number;
+  readonly interval_bytes: number;
   readonly taken: number;
   readonly written: number;
   readonly failed: number;
@@ -15,6 +16,8 @@ export interface Engine {
 export interface Head {
   readonly title: string;
   readonly file: string;
+  readonly profile: string; // cpu, wall or alloc
+  readonly unit: string; // of weights: ns or bytes
   readonly jvm: string;
   readonly producer: string;
   readonly pid: number;

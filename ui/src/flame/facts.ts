@@ -1,15 +1,17 @@
 // What is said about one node, in words: the same for the tooltip, the selection line and screen readers.
 import type {Profile} from '../data/profile';
 import {FRAME_TYPES, nameOfKey, NO_FRAME} from '../model/frame_types';
-import {count, duration, share} from '../model/format';
+import {bytes, count, duration, share} from '../model/format';
 import {makeupOf, type CallTree} from '../model/merge';
 import type {Tree} from '../model/tree';
+
+export type Unit = 'ns' | 'bytes' | 'samples';
 
 export interface View {
   readonly profile: Profile;
   readonly calls: CallTree; // from the outside in
   readonly tree: Tree; // what is drawn: the calls, or their reverse
-  readonly hasTimes: boolean; // false: weights are numbers of samples
+  readonly unit: Unit;
 }
 
 export interface Facts {
@@ -19,7 +21,7 @@ export interface Facts {
 }
 
 export const weightText = (view: View, weight: number): string =>
-  view.hasTimes ? duration(weight) : `${count(weight)} samples`;
+  view.unit === 'bytes' ? bytes(weight) : view.unit === 'ns' ? duration(weight) : `${count(weight)} samples`;
 
 const MOST_LINES = 4;
 
@@ -46,7 +48,7 @@ export function factsOf(view: View, node: number): Facts {
   const whole = calls.total[0]!;
   const parts = [`total ${weightText(view, tree.total[node]!)}, ${share(tree.total[node]!, whole)}`];
   if (tree === calls && node > 0) parts.push(`self ${weightText(view, tree.self[node]!)}, ${share(tree.self[node]!, whole)}`);
-  if (view.hasTimes) parts.push(`${count(tree.samples[node]!)} samples`);
+  if (view.unit !== 'samples') parts.push(`${count(tree.samples[node]!)} samples`);
   if (tree.imprecise[node]! > 0) parts.push(`${share(tree.imprecise[node]!, tree.samples[node]!)} of them imprecise`);
   return {name: profile.names[nameOfKey(tree.key[node]!)]!, what: kindText(view, node), numbers: parts.join(' \u00b7 ')};
 }

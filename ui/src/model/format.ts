@@ -15,6 +15,16 @@ export function duration(ns: number): string {
   return `${unit === 'ns' ? grouped(ns) : threeDigits(ns / size)}\u202f${unit}`;
 }
 
+const BYTE_UNITS = ['kB', 'MB', 'GB', 'TB', 'PB', 'EB'];
+
+// 1024 each, as the report counts them.
+export function bytes(amount: number): string {
+  if (amount < 1024) return `${grouped(amount)}\u202fbytes`;
+  let unit = 0;
+  for (amount /= 1024; amount >= 1023.5 && unit + 1 < BYTE_UNITS.length; unit++) amount /= 1024;
+  return `${threeDigits(amount)}\u202f${BYTE_UNITS[unit]!}`;
+}
+
 // A setting, not a measurement: 1 ms, not 1.00 ms.
 export function interval(ns: number): string {
   const [size, unit] = UNITS.find(([least]) => ns >= least) ?? [1, 'ns'];

@@ -2,7 +2,7 @@
 import {useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
 import type {Head} from '../data/head';
 import type {Profile} from '../data/profile';
-import {factsOf, type View} from '../flame/facts';
+import {factsOf, type Unit, type View} from '../flame/facts';
 import {FlamePanel} from '../flame/flame_panel';
 import {DARK, LIGHT} from '../flame/palette';
 import {mergeCalls} from '../model/merge';
@@ -21,10 +21,10 @@ import {Toolbar, type SearchResult} from './toolbar';
 const NO_PATH: readonly number[] = [];
 
 // A recording without weights counts each sample as 1: then there are no times to show.
-function weightsAreTimes(profile: Profile): boolean {
+function unitOf(head: Head, profile: Profile): Unit {
   const {self, samples, count} = profile.nodes;
-  for (let i = 0; i < count; i++) if (self[i] !== samples[i]) return true;
-  return false;
+  for (let i = 0; i < count; i++) if (self[i] !== samples[i]) return head.unit === 'bytes' ? 'bytes' : 'ns';
+  return 'samples';
 }
 
 export function App({head, profile}: {head: Head; profile: Profile}) {
@@ -41,13 +41,13 @@ export function App({head, profile}: {head: Head; profile: Profile}) {
   const [helpOpen, setHelpOpen] = useState(false);
   const searchField = useRef<HTMLInputElement>(null);
 
-  const hasTimes = useMemo(() => weightsAreTimes(profile), [profile]);
+  const unit = useMemo(() => unitOf(head, profile), [profile]);
   const calls = useMemo(() => mergeCalls(profile, {thread, byThread}), [profile, thread, byThread]);
   const path = zooms.length > 0 ? zooms[zooms.length - 1]! : NO_PATH;
   const reversePath = reversed ? path : null; // only the reversed tree depends on the zoom
   const tree = useMemo(
     () => (reversePath ? reverseCalls(profile, calls, byThread, reversePath) : calls), [calls, reversePath]);
-  const view: View = useMemo(() => ({profile, calls, tree, hasTimes}), [calls, tree]);
+  const view: View = useMemo(() => ({profile, calls, tree, unit}), [calls, tree]);
   const focus = useMemo(() => nodeAtPath(tree, path), [tree, zooms]);
 
   const search: SearchResult | null = useMemo(() => {

@@ -26,7 +26,8 @@ export function HelpDialog({open, onClose}: {open: boolean; onClose: () => void}
       <div class="help">
         <h2 id="help-title">Reading this page</h2>
         <p>
-          Each box is a method; its width is the CPU time of the stacks it is on. Callees lie on the far side of their
+          Each box is a method; its width is the CPU time of the stacks it is on (in other profiles their time or
+          their bytes; there the innermost box is the class of what was allocated). Callees lie on the far side of their
           caller from the root, the heaviest first. Reversed, the hot methods come first and their callers follow.
         </p>
         <p>

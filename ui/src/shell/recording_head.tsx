@@ -2,9 +2,14 @@
 import type {ComponentChildren} from 'preact';
 import {clipped} from '../data/visible_text';
 import type {Engine, Head} from '../data/head';
-import {count, duration, interval, share} from '../model/format';
+import {bytes, count, duration, interval, share} from '../model/format';
 
 const sum = (values: Readonly<Record<string, number>>): number => Object.values(values).reduce((a, b) => a + b, 0);
+
+const PROFILE_WORDS: Readonly<Record<string, string>> = {wall: 'wall clock ', alloc: 'allocation '};
+
+const every = (engine: Engine): string =>
+  engine.interval_ns > 0 ? interval(engine.interval_ns) : engine.interval_bytes > 0 ? bytes(engine.interval_bytes) : '';
 
 export function RecordingHead({head}: {head: Head}) {
   const lost = head.engines.reduce((all, engine) => all + sum(engine.dropped), 0);
@@ -12,8 +17,8 @@ export function RecordingHead({head}: {head: Head}) {
     head.jvm && `JVM ${head.jvm}`,
     head.pid > 0 && `pid ${head.pid}`,
     head.duration_ns > 0 && duration(head.duration_ns),
-    ...head.engines.map((e) => [e.name, e.mechanism, e.interval_ns > 0 && interval(e.interval_ns)].filter(Boolean).join(' ')),
-    `${count(head.samples.count)} samples`,
+    ...head.engines.map((e) => [e.name, e.mechanism, every(e)].filter(Boolean).join(' ')),
+    `${count(head.samples.count)} ${PROFILE_WORDS[head.profile] ?? ''}samples`,
     head.samples.failed > 0 && `${share(head.samples.failed, head.samples.count)} failed`,
     lost > 0 && `${count(lost)} dropped`,
   ].filter(Boolean) as string[];
@@ -75,7 +80,7 @@ function EngineFact({engine}: {engine: Engine}) {
       <dt>{`Engine ${clipped(engine.name, 40)}`}</dt>
       <dd>
         <bdi dir="ltr">
-          {clipped(engine.mechanism, 100)}{engine.interval_ns > 0 ? `, every ${interval(engine.interval_ns)}` : ''}
+          {clipped(engine.mechanism, 100)}{every(engine) !== '' ? `, every ${every(engine)}` : ''}
           {engine.why !== '' ? `; ${clipped(engine.why, 400)}` : ''}
           <br />
           {count(engine.taken)} taken = {count(engine.written)} written + {count(sum(engine.dropped))} dropped

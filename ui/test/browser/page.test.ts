@@ -309,3 +309,15 @@ for (const scheme of ['light', 'dark'] as const) {
     }
   });
 }
+
+test('an allocation profile counts bytes and shows classes innermost', () => withPage('alloc', async (page) => {
+  await clickAt(page, 4, 0.3);
+  const status = await statusOf(page);
+  assert.match(status, /byte\[\]/);
+  assert.match(status, /total 3\.00 GB, 75\.0 %/);
+  assert.match(status, /class/);
+  const summary = (await page.innerText('.summary')).replace(/\u202f/g, ' ');
+  assert.match(summary, /512 kB/);
+  assert.match(summary, /allocation samples/);
+  assert.match(await page.innerText('.legend'), /class/);
+}));

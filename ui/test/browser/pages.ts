@@ -38,6 +38,11 @@ export function writePages(folder: string): Record<string, string> {
                     damaged: true, verdict: HOSTILE_NAMES,
                     engines: [{...HEAD.engines[0]!, name: hostile, mechanism: hostile, why: hostile, dropped: {[hostile]: 1}}]},
     HOSTILE_NAMES.map((name, i) => ({thread: name, stack: [`${name}|c2|1`, `inner ${name}|inlined|2`], ns: (20 - i) * 1e6})));
+  write('alloc', {...HEAD, title: 'alloc', profile: 'alloc', unit: 'bytes',
+                  engines: [{...HEAD.engines[0]!, name: 'alloc', interval_ns: 0, interval_bytes: 512 * 1024}]}, [
+    {thread: 'main', stack: ['app.Main.main|java|12', 'app.Json.parse|java|77', 'byte[]|class'], ns: 3 * 1024 ** 3, samples: 600},
+    {thread: 'main', stack: ['app.Main.main|java|12', 'app.Json.parse|java|77', 'java.lang.String|class'], ns: 1024 ** 3, samples: 200},
+  ]);
   write('deep', {...HEAD, title: 'deep'}, deep(100_000));
   write('empty', {...HEAD, title: 'empty', engines: [], samples: {count: 0, failed: 0, imprecise: 0, truncated: 0}}, []);
   return written;

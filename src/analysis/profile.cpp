@@ -1,0 +1,59 @@
+#include "analysis/profile.h"
+
+#include <array>
+
+#include "analysis/model.h"
+#include "analysis/wording.h"
+
+namespace tarsier::analysis {
+namespace {
+
+// In the order of the enumeration, which is also that of preference.
+constexpr std::array<ProfileInfo, static_cast<size_t>(Profile::kCount)> kProfiles = {{
+    {Profile::kCpu, "cpu", "ns", "CPU time", "Hottest method"},
+    {Profile::kWall, "wall", "ns", "time", "Method with the most time"},
+    {Profile::kAlloc, "alloc", "bytes", "allocated memory", "Most allocated class"},
+}};
+
+void use(Model& model, Profile profile) {
+  if (profile == model.profile) return;
+  std::swap(model.others[static_cast<size_t>(model.profile)], model.samples);
+  std::swap(model.others[static_cast<size_t>(profile)], model.samples);
+  model.profile = profile;
+}
+
+}  // namespace
+
+const ProfileInfo& about(Profile profile) {
+  return kProfiles[static_cast<size_t>(profile)];
+}
+
+std::string words_of_weight(Profile profile, int64_t weight) {
+  return about(profile).unit == "bytes" ? words_of_bytes(Bytes(weight)) : words_of_time(Nanos(weight));
+}
+
+const Samples& samples_of(const Model& model, Profile profile) {
+  return profile == model.profile ? model.samples : model.others[static_cast<size_t>(profile)];
+}
+
+Status use_profile(Model& model, std::string_view name) {
+  std::string known;
+  for (const ProfileInfo& info : kProfiles) {
+    if (samples_of(model, info.profile).empty()) continue;
+    if (info.name == name) {
+      use(model, info.profile);
+      return {};
+    }
+    known += (known.empty() ? "" : ", ") + std::string(info.name);
+  }
+  return Error{Errc::kUsage, "the recording has no samples of the kind '" + std::string(name) + "'; " +
+                                 (known.empty() ? "it has none at all" : "it has: " + known)};
+}
+
+void use_best_profile(Model& model) {
+  for (const ProfileInfo& info : kProfiles) {
+    if (!samples_of(model, info.profile).empty()) return use(model, info.profile);
+  }
+}
+
+}  // namespace tarsier::analysis

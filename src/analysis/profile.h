@@ -1,0 +1,36 @@
+// The kinds of profile that one recording may hold, each with samples of its own: CPU time, time on the wall,
+// allocation. Every pass and view works on one of them, Model::samples; which one is chosen right after loading.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace tarsier::analysis {
+
+struct Model;
+class Samples;
+
+enum class Profile : uint8_t { kCpu, kWall, kAlloc, kCount };
+
+struct ProfileInfo {
+  Profile profile;
+  std::string_view name;     // as options and files say it
+  std::string_view unit;     // of weights: ns or bytes
+  std::string_view what;     // "12 % of the CPU time"
+  std::string_view hottest;  // what the leaf of a stack is called if it is the heaviest
+};
+const ProfileInfo& about(Profile profile);
+
+std::string words_of_weight(Profile profile, int64_t weight);  // 350 ms, 12.4 MB
+
+const Samples& samples_of(const Model& model, Profile profile);
+// From now on the model's samples are those; kUsage, with what there is, if the recording has none of that kind.
+Status use_profile(Model& model, std::string_view name);
+// The first kind of which there are samples.
+void use_best_profile(Model& model);
+
+}  // namespace tarsier::analysis
