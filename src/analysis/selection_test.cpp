@@ -77,7 +77,7 @@ TEST(ThreadProfile, prefers_the_kernels_account_and_drops_idle_threads) {
   EXPECT_EQ(rows[0].cpu, Nanos(20));
   EXPECT_FALSE(rows[0].measured);
   EXPECT_EQ(rows[1].cpu, Nanos(12));
-  EXPECT_EQ(rows[1].sampled, Nanos(10));
+  EXPECT_EQ(rows[1].sampled, 10);
   EXPECT_TRUE(rows[1].measured);
 }
 

@@ -15,6 +15,13 @@ constexpr Option kOptions[] = {
     {.name = "view", .kind = Kind::kWords, .value = "V,..", .help = "what", .allowed = "hot,tree,threads"},
     {.name = "duration", .letter = 'd', .kind = Kind::kDuration, .value = "TIME", .help = "how long", .min = 1000},
     {.name = "memory", .kind = Kind::kSize, .value = "SIZE", .fallback = "64m", .help = "bound", .min = 1 << 20},
+    {.name = "alloc",
+     .kind = Kind::kSize,
+     .value = "BYTES",
+     .fallback = "512k",
+     .help = "once in",
+     .max = 1 << 30,
+     .bare = true},
     {.name = "top", .kind = Kind::kNumber, .value = "N", .fallback = "20", .help = "rows", .min = 1, .max = 100},
     {.name = "min-share", .kind = Kind::kShare, .value = "X", .fallback = "1%", .help = "least"},
     {.name = "output", .letter = 'o', .kind = Kind::kText, .value = "FILE", .help = "where"},
@@ -49,6 +56,14 @@ TEST(Parse, TakesValuesInEveryUsualForm) {
     EXPECT_EQ(parsed->duration("duration"), seconds(30));
     EXPECT_EQ(parsed->text("output"), "x");
   }
+}
+
+TEST(Parse, AValueThatMayBeLeftOutMustBeJoined) {
+  EXPECT_EQ(parse({"--alloc", "17"})->size("alloc"), Bytes(512 << 10));
+  EXPECT_EQ(parse({"--alloc", "17"})->operands, std::vector<std::string>{"17"});
+  EXPECT_EQ(parse({"--alloc=4k"})->size("alloc"), Bytes(4096));
+  EXPECT_TRUE(parse({"--alloc"})->has("alloc"));
+  EXPECT_FALSE(parse({})->has("alloc"));
 }
 
 TEST(Parse, GivesDefaultsForWhatIsNotSaid) {
@@ -95,6 +110,8 @@ TEST(Complaint, NamesTheOptionWhatIsWrongAndWhatIsAllowed) {
       {{"-d", "30"}, {"--duration", "'30'", "30s"}},
       {{"-d", "0s"}, {"--duration", "too short"}},
       {{"--memory", "1k"}, {"--memory", "too small"}},
+      {{"--alloc=2g"}, {"--alloc", "the most is 1g"}},
+      {{"--alloc="}, {"--alloc"}},
       {{"--cpu=yes"}, {"--cpu", "takes no value", "yes"}},
       {{"--top", "0"}, {"--top", "1 to 100"}},
       {{"--top", "7x"}, {"--top", "7x"}},

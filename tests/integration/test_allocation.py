@@ -5,7 +5,8 @@ import subprocess
 import pytest
 from harness import LIBRARY, Program, Recorder, books_by_jfr, engine, jdks, jfr_counts, report, tarsier
 
-THREADS, ROUNDS = 2, 400
+THREADS, ROUNDS = 2, 300
+REPLACED = 23_000_000  # objects that the program would allocate without escape analysis
 FIRST = 11  # the first JVM that samples allocation
 
 
@@ -31,7 +32,7 @@ def holder(tmp_path_factory):
 
 
 def program(jdk, classes, rounds=ROUNDS, options=()):
-    return Program(jdk, classes, "KnownAllocation", THREADS, rounds, options=[*options, "-Xmx512m"])
+    return Program(jdk, classes, "KnownAllocation", THREADS, rounds, options=[*options, "-Xmx512m", "-Xbatch"])
 
 
 def go(running):
@@ -47,7 +48,7 @@ def go(running):
     return truth
 
 
-def check(document, truth):
+def check(document, truth, replaced_at_most):
     """Bytes within 5 %, or within the stated interval (half as wide again: many are compared), and objects alike."""
     rows = {row["site"]: row for row in document["alloc"]}
     wrong = {}
@@ -61,8 +62,8 @@ def check(document, truth):
             wrong[site] = (row["alloc_bytes"] / amount, allowed / amount)
         assert row["alloc_count"] / objects == pytest.approx(row["alloc_bytes"] / amount, rel=0.01), site
     assert not wrong, (wrong, document["verdict"])
-    # Objects that escape analysis removed cost nothing, and must not show.
-    assert "KnownAllocation.replaced" not in rows
+    # Objects that escape analysis removed cost nothing, and must not show; before the method is compiled they are real.
+    assert rows.get("KnownAllocation.replaced", {"alloc_count": 0})["alloc_count"] <= replaced_at_most
 
 
 def check_chains(file, truth):
@@ -89,7 +90,7 @@ def test_known_allocation_from_the_start(sampling_jdk, classes, tmp_path):
         truth = go(running.ready())
         assert running.wait() == 0
     document = report(file, "alloc")
-    check(document, truth)
+    check(document, truth, 0.02 * REPLACED)
     check_chains(file, truth)
     used = engine(document, "alloc")
     assert used["interval_bytes"] == 32 << 10
@@ -110,7 +111,7 @@ def test_known_allocation_attached_with_everything(sampling_jdk, classes, tmp_pa
             running.wait()
             recorder.finish()
     document = report(file, "alloc,hot")
-    check(document, truth)
+    check(document, truth, 0)
     assert {e["name"] for e in document["recording"]["engines"]} == {"agct", "alloc"}
     assert document["recording"]["profile"] == "cpu"
     assert engine(document, "agct")["samples"]["written"] > 0
