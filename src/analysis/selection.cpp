@@ -77,7 +77,10 @@ WeightedStacks weigh_stacks(const Model& model, const Selection& selection, bool
   WeightedStacks result;
   KeyMap row_of;
   double squares = 0;
+  const bool has_objects = model.profile == Profile::kAlloc && model.alloc_objects.size() == model.samples.size();
+  size_t index = 0;
   for (const Sample& sample : model.samples) {
+    const double objects = has_objects ? model.alloc_objects[index++] : 0;
     if (!selection.has(sample) || sample.stack.value >= model.stacks.size()) continue;
     const uint32_t group = by_thread ? sample.thread.value : 0;
     uint32_t& row = row_of[static_cast<uint64_t>(group) << 32 | sample.stack.value];
@@ -87,6 +90,7 @@ WeightedStacks weigh_stacks(const Model& model, const Selection& selection, bool
     }
     result.rows[row].weight += sample.weight;
     result.rows[row].samples += 1;
+    result.rows[row].objects += objects;
     result.weight += sample.weight;
     result.samples += 1;
     squares += static_cast<double>(sample.weight) * static_cast<double>(sample.weight);

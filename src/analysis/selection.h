@@ -47,6 +47,7 @@ struct StackWeight {
   StackIndex stack{};
   int64_t weight = 0;
   uint64_t samples = 0;
+  double objects = 0;  // of allocation: for how many its samples stand; 0 if the recording does not tell
 };
 
 struct WeightedStacks {

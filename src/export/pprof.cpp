@@ -1,6 +1,7 @@
 #include "export/pprof.h"
 
 #include <array>
+#include <cmath>
 #include <deque>
 #include <functional>
 #include <map>
@@ -94,9 +95,9 @@ class PprofWriter {
   }
 
   void write_head() {
-    value_type(pprof::Profile::kSampleType, "samples", "count");
     // The words that Go's own profiles use.
-    const bool bytes = model_.profile == analysis::Profile::kAlloc;
+    const bool bytes = is_alloc();
+    value_type(pprof::Profile::kSampleType, bytes ? "alloc_objects" : "samples", "count");
     const std::string_view type = bytes ? "alloc_space" : analysis::about(model_.profile).name;
     const std::string_view unit = bytes ? "bytes" : "nanoseconds";
     value_type(pprof::Profile::kSampleType, type, unit);
@@ -109,6 +110,8 @@ class PprofWriter {
     for (const std::string& comment : pprof_comments(model_)) comments.push_back(strings_.id(comment));
     profile_.add_packed_int64(pprof::Profile::kComment, comments.begin(), comments.end());
   }
+
+  [[nodiscard]] bool is_alloc() const { return model_.profile == analysis::Profile::kAlloc; }
 
   // Of the first engine of that kind.
   [[nodiscard]] int64_t period(bool in_bytes) const {
@@ -148,7 +151,8 @@ class PprofWriter {
         }
         locations.push_back(location_of_stack(stack));
       }
-      write_sample(locations, static_cast<int64_t>(row.samples), row.weight, [&](pbf_writer& sample) {
+      const int64_t count = is_alloc() ? std::llround(row.objects) : static_cast<int64_t>(row.samples);
+      write_sample(locations, count, row.weight, [&](pbf_writer& sample) {
         if (row.group < model_.threads.size()) thread_labels(sample, model_.threads[row.group]);
         text_label(sample, "frame_type", recording::frame_type_name(model_.stacks[row.stack.value].type));
       });

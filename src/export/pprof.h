@@ -1,6 +1,7 @@
 // The profile.proto format of pprof, compressed by gzip, as `go tool pprof` and many other tools read it.
 //
-// Two values per sample: samples/count and cpu/nanoseconds. Samples of equal stack and thread are one. Labels: thread
+// Two values per sample: samples/count and cpu (or wall)/nanoseconds; of allocation alloc_objects/count, estimated, and
+// alloc_space/bytes, with the class as innermost frame. Samples of equal stack and thread are one. Labels: thread
 // (its name), thread_id (the kernel's), thread_kind, frame_type (of the innermost frame). CPU time that no engine
 // sampled is there as [GC], [JIT], [VM] with 0 samples. How it was recorded and what is missing stands in the comments.
 //

@@ -118,6 +118,41 @@ TEST(Pprof, strings_locations_and_functions_are_there_once_and_harmless) {
   EXPECT_TRUE(std::binary_search(profile.strings.begin(), profile.strings.end(), "evil\\u{1b}[31m\\u{202e}"));
 }
 
+// The types of a profile's values, and the values of its samples.
+std::string values_of(const std::string& bytes) {
+  const std::vector<std::string> strings = decoded(bytes).strings;
+  std::string text;
+  protozero::pbf_reader profile(bytes);
+  while (profile.next()) {
+    if (profile.tag() == pprof::Profile::kSampleType) {
+      protozero::pbf_reader type = profile.get_message();
+      while (type.next()) text += strings.at(static_cast<size_t>(type.get_int64())) + " ";
+    } else if (profile.tag() == pprof::Profile::kSample) {
+      protozero::pbf_reader sample = profile.get_message();
+      EXPECT_TRUE(sample.next(pprof::Sample::kValue));
+      for (const int64_t value : sample.get_packed_int64()) text += std::to_string(value) + " ";
+    } else {
+      profile.skip();
+    }
+  }
+  return text;
+}
+
+TEST(Pprof, allocation_counts_objects_and_bytes) {
+  analysis::ModelMaker maker;
+  const auto main = maker.thread("main");
+  maker.model.profile = analysis::Profile::kAlloc;
+  maker.model.unsampled_cpu = {{analysis::ThreadKind::kGc, millis(200)}};
+  maker.sample(main, "app.Main.make;byte[]", 1000);
+  maker.sample(main, "app.Main.make;byte[]", 3000);
+  maker.model.alloc_objects = {1.5F, 4.0F};
+  EXPECT_EQ(values_of(exported(maker.model)), "alloc_objects count alloc_space bytes 6 4000 ");
+  maker.model.alloc_objects.clear();  // recordings of JFR don't tell sizes
+  EXPECT_EQ(values_of(exported(maker.model)), "alloc_objects count alloc_space bytes 0 4000 ");
+  maker.model.profile = analysis::Profile::kWall;
+  EXPECT_EQ(values_of(exported(maker.model)), "samples count wall nanoseconds 2 4000 ");
+}
+
 TEST(Pprof, deep_stacks_lose_their_outer_frames) {
   ModelForTest made;
   const auto thread = made.thread("main");
