@@ -1,5 +1,6 @@
 #include "agent/engines/timekeeper.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -17,6 +18,8 @@ namespace {
 // each tick, so the thread costs a few percent of one CPU at most; one that wakes up is noticed a few rounds later.
 constexpr size_t kIdleLooksPerTick = 64;
 constexpr int kLooksUntilIdle = 20;
+// The lock is held for that many at a time: threads that start or end wait for it, and not longer than some 0.1 ms.
+constexpr size_t kLooksPerBatch = 64;
 
 }  // namespace
 
@@ -40,7 +43,7 @@ int Timekeeper::start(pid_t tid, capture::ThreadClock& thread) noexcept {
   // As if it had used a random part of its first share already: short lives are then seen as often as they deserve.
   const auto credit = capture::draw_phase(static_cast<uint64_t>(interval_.count / 2), thread.random);
   try {
-    const std::lock_guard guard(lock_);
+    const Waiting waiting(*this);
     active_.push_back({tid, &thread, *cpu, *cpu - Nanos(static_cast<int64_t>(credit)), 0});
   } catch (const std::bad_alloc&) {
     return ENOMEM;
@@ -49,7 +52,7 @@ int Timekeeper::start(pid_t tid, capture::ThreadClock& thread) noexcept {
 }
 
 void Timekeeper::stop(capture::ThreadClock& thread) noexcept {
-  const std::lock_guard guard(lock_);
+  const Waiting waiting(*this);
   const auto is_it = [&](const Entry& entry) { return entry.clock == &thread; };
   std::erase_if(active_, is_it);
   std::erase_if(idle_, is_it);
@@ -73,8 +76,15 @@ void Timekeeper::keep_time() {
 }
 
 void Timekeeper::tick() {
+  for (size_t i = 0; look_at_active(i);) let_others_in();
+  look_at_idle();
+}
+
+// Threads that come or go between two batches change places in the list: one may be asked twice in a tick or not at
+// all, and is asked at the next.
+bool Timekeeper::look_at_active(size_t& i) {
   const std::lock_guard guard(lock_);
-  for (size_t i = 0; i < active_.size();) {
+  for (size_t looks = 0; looks < kLooksPerBatch && i < active_.size(); ++looks) {
     Entry& entry = active_[i];
     entry.idle_looks = look_at(entry) ? 0 : entry.idle_looks + 1;
     if (entry.idle_looks < kLooksUntilIdle) {
@@ -85,6 +95,11 @@ void Timekeeper::tick() {
     active_[i] = active_.back();
     active_.pop_back();
   }
+  return i < active_.size();
+}
+
+void Timekeeper::look_at_idle() {
+  const std::lock_guard guard(lock_);
   for (size_t looks = std::min(idle_.size(), kIdleLooksPerTick); looks > 0; --looks) {
     Entry entry = idle_.front();
     entry.idle_looks = look_at(entry) ? 0 : kLooksUntilIdle;
@@ -95,6 +110,12 @@ void Timekeeper::tick() {
     }
     idle_.pop_front();  // only now: push_back may find no memory
   }
+}
+
+// A mutex goes to whoever asks first, and we would ask again before a thread that waits for it has woken up.
+void Timekeeper::let_others_in() {
+  constexpr int kPatience = 100;
+  for (int i = 0; i < kPatience && waiting_.load(std::memory_order_relaxed) > 0; ++i) ::sched_yield();
 }
 
 bool Timekeeper::look_at(Entry& entry) {

@@ -31,10 +31,28 @@ class Timekeeper final : public capture::SignalledClock {
     Nanos seen, sampled;  // CPU time at the last look, and at the last sample
     int idle_looks = 0;
   };
+  // Holds the lock for a thread that starts or ends, after it has made known that it waits for it.
+  class Waiting {
+   public:
+    explicit Waiting(Timekeeper& keeper) : keeper_(keeper) {
+      keeper.waiting_.fetch_add(1, std::memory_order_relaxed);
+      keeper.lock_.lock();
+      keeper.waiting_.fetch_sub(1, std::memory_order_relaxed);
+    }
+    ~Waiting() { keeper_.lock_.unlock(); }
+    Waiting(const Waiting&) = delete;
+    Waiting& operator=(const Waiting&) = delete;
+
+   private:
+    Timekeeper& keeper_;
+  };
   static void* run(void* self);
   void keep_time();
-  // One tick: every thread that ran lately, and a few of the others. The lock is held for one pass.
+  // One tick: every thread that ran lately, and a few of the others.
   void tick();
+  bool look_at_active(size_t& i);  // a batch from the i-th on; false after the last
+  void look_at_idle();
+  void let_others_in();
   // False if the thread has not run since the last look.
   bool look_at(Entry& entry);
 
@@ -44,6 +62,7 @@ class Timekeeper final : public capture::SignalledClock {
   bool running_ = false;
   pthread_t thread_{};
   std::mutex lock_;
+  std::atomic<int> waiting_{0};
   std::vector<Entry> active_;
   std::deque<Entry> idle_;  // asked in turn
 };
