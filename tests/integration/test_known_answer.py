@@ -139,7 +139,7 @@ def test_what_java_code_calls_in_the_jvm_has_a_stack(jdk, classes, tmp_path):
         assert program.wait(200) == 0
     document = report(file)
     hot = {row["method"]: row for row in document["hot"]}
-    assert hot["RuntimeCalls.work"]["total"] > 0.95 * hot["RuntimeCalls.main"]["total"] > 0.5, document["verdict"]
+    assert hot["RuntimeCalls.work"]["total"] > 0.85 * hot["RuntimeCalls.main"]["total"] > 0.5, document["verdict"]
     # On x86_64 C2 has instructions or stubs for all of them, but for the remainder.
     assert sum(row["self"] for name, row in hot.items() if name.startswith(("lib", "StubRoutines"))) > 0.1
     assert sum(document["quality"]["failed"].values()) < 0.05 * document["quality"]["samples"], document["quality"]
