@@ -311,7 +311,7 @@ for (const scheme of ['light', 'dark'] as const) {
 }
 
 test('an allocation profile counts bytes and shows classes innermost', () => withPage('alloc', async (page) => {
-  await clickAt(page, 4, 0.3);
+  await clickAt(page, 3, 0.3);
   const status = await statusOf(page);
   assert.match(status, /byte\[\]/);
   assert.match(status, /total 3\.00 GB, 75\.0 %/);
