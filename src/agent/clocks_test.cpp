@@ -56,6 +56,17 @@ TEST(ClockChoice, baselines_are_never_chosen_by_themselves) {
   EXPECT_NE(choice->name, "real");
 }
 
+TEST(Timekeeper, a_signal_that_comes_late_is_no_sample_unless_all_do) {
+  Timekeeper keeper(SIGUSR2, millis(1));
+  capture::ThreadClock clock;
+  clock.asked_ns = static_cast<uint64_t>(monotonic_now().count);
+  EXPECT_TRUE(keeper.wants(clock));
+  clock.asked_ns = static_cast<uint64_t>((monotonic_now() - millis(5)).count);
+  for (int i = 1; i < 4; ++i) EXPECT_FALSE(keeper.wants(clock)) << i;
+  EXPECT_TRUE(keeper.wants(clock));
+  EXPECT_FALSE(keeper.wants(clock));
+}
+
 struct NoRepeats final : capture::Repeats {
   void repeat(const capture::ThreadClock&, uint64_t, uint64_t) noexcept override {}
 };
@@ -141,8 +152,11 @@ void on_signal(int, siginfo_t* info, void*) {
   const bool busy = ::syscall(SYS_gettid) == g_busy_tid.load();
   capture::ThreadClock& clock = busy ? g_busy : g_idle;
   if (!g_keeper->owns(clock, *info)) return void(g_foreign.fetch_add(1));
-  g_weight.fetch_add(g_keeper->weight_ns(clock, *info));
-  (busy ? g_samples : g_idle_samples).fetch_add(1);
+  if (g_keeper->wants(clock)) {
+    g_weight.fetch_add(g_keeper->weight_ns(clock, *info));
+    (busy ? g_samples : g_idle_samples).fetch_add(1);
+  }
+  g_keeper->rearm(clock);
 }
 
 TEST(Timekeeper, signals_threads_that_run_with_the_cpu_time_that_they_used) {

@@ -110,6 +110,7 @@ void AgctCapture::sample(pid_t tid, const siginfo_t& info, void* ucontext) noexc
     clock_.rearm(thread->clock);
     return;
   }
+  if (!clock_.wants(thread->clock)) return clock_.rearm(thread->clock);
   // Our own cost is CPU time, not the time on the wall, which includes being preempted; but that clock is a system
   // call, so one sample in kMeasureOneIn pays for it and stands for the others.
   constexpr uint32_t kMeasureOneIn = 16;

@@ -20,12 +20,14 @@ struct ThreadClock {
   void* ring = nullptr;
   timer_t timer = nullptr;
   bool has_timer = false;
-  bool by_spare = false;            // kept by the clock behind the clock
-  uint64_t period_ns = 0;           // what the next tick stands for
-  uint64_t random = 0;              // state of the generator that draws the periods
-  std::atomic<uint64_t> due_ns{0};  // time that a thread of ours saw it use and that no sample stands for yet
-  std::atomic<bool> asked{false};   // the thread of ours has sent a signal that has not arrived yet
-  std::atomic<bool> waits{false};   // it was waiting when it was asked
+  bool by_spare = false;              // kept by the clock behind the clock
+  uint64_t period_ns = 0;             // what the next tick stands for
+  uint64_t random = 0;                // state of the generator that draws the periods
+  std::atomic<uint64_t> due_ns{0};    // time that a thread of ours saw it use and that no sample stands for yet
+  std::atomic<bool> asked{false};     // the thread of ours has sent a signal that has not arrived yet
+  std::atomic<uint64_t> asked_ns{0};  // when; CLOCK_MONOTONIC
+  std::atomic<uint32_t> late{0};      // signals in a row that came too late to be a sample
+  std::atomic<bool> waits{false};     // it was waiting when it was asked
   // At the end of the last sample: its CPU clock and its stack pointer.
   std::atomic<uint64_t> rested_cpu_ns{0}, rested_sp{0};
 };
@@ -56,6 +58,8 @@ class Clock {
   // The rest runs in the handler.
   // Did this signal come from the thread's clock, and not from somebody's kill()?
   [[nodiscard]] virtual bool owns(const ThreadClock& thread, const siginfo_t& info) const noexcept = 0;
+  // Is it worth a sample? If not, the time that it stands for is that of a later one.
+  [[nodiscard]] virtual bool wants(ThreadClock&) noexcept { return true; }
   // Time that this tick stands for: CPU time, but for clocks on the wall.
   virtual uint64_t weight_ns(ThreadClock& thread, const siginfo_t& info) noexcept = 0;
   // Kernel frames of the interrupted system call or fault, innermost first; at most kMaxKernelFrames.

@@ -28,7 +28,9 @@ Nanos RandomTicks::wait() {
   next_ = std::max(next_ + Nanos(static_cast<int64_t>(period)), monotonic_now());
   const timespec until{next_.count / 1'000'000'000, next_.count % 1'000'000'000};
   ::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
-  return monotonic_now();
+  const Nanos now = monotonic_now();
+  lateness_ = now - next_;
+  return now;
 }
 
 }  // namespace tarsier::agent

@@ -16,10 +16,12 @@ class RandomTicks {
   explicit RandomTicks(Nanos interval);
   // Until the next tick; the time then. Late by more than a tick: what was missed is missed.
   Nanos wait();
+  // How late the last one was.
+  [[nodiscard]] Nanos lateness() const { return lateness_; }
 
  private:
   const Nanos interval_;
-  Nanos next_;
+  Nanos next_, lateness_;
   uint64_t random_;
 };
 

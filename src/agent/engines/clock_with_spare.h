@@ -26,6 +26,7 @@ class ClockWithSpare final : public capture::Clock {
   [[nodiscard]] bool owns(const capture::ThreadClock& thread, const siginfo_t& info) const noexcept override {
     return of(thread).owns(thread, info);
   }
+  [[nodiscard]] bool wants(capture::ThreadClock& thread) noexcept override { return of(thread).wants(thread); }
   uint64_t weight_ns(capture::ThreadClock& thread, const siginfo_t& info) noexcept override {
     return of(thread).weight_ns(thread, info);
   }

@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "agent/engines/clock_thread.h"
+#include "base/clock.h"
 #include "linux/procfs.h"
 
 namespace tarsier::agent {
@@ -18,6 +19,9 @@ namespace {
 // each tick, so the thread costs a few percent of one CPU at most; one that wakes up is noticed a few rounds later.
 constexpr size_t kIdleLooksPerTick = 64;
 constexpr int kLooksUntilIdle = 20;
+constexpr Nanos kOnTime = micros(50);
+// Few enough that a starved machine still gives samples, many enough that those from bad places hardly count.
+constexpr int kMaxSkipped = 4;
 // The lock is held for that many at a time: threads that start or end wait for it, and not longer than some 0.1 ms.
 constexpr size_t kLooksPerBatch = 64;
 
@@ -44,7 +48,7 @@ int Timekeeper::start(pid_t tid, capture::ThreadClock& thread) noexcept {
   const auto credit = capture::draw_phase(static_cast<uint64_t>(interval_.count / 2), thread.random);
   try {
     const Waiting waiting(*this);
-    active_.push_back({tid, &thread, *cpu, *cpu - Nanos(static_cast<int64_t>(credit)), 0});
+    active_.push_back({tid, &thread, *cpu, *cpu - Nanos(static_cast<int64_t>(credit))});
   } catch (const std::bad_alloc&) {
     return ENOMEM;
   }
@@ -67,6 +71,7 @@ void Timekeeper::keep_time() {
   RandomTicks ticks(interval_);
   while (!stop_.load()) {
     ticks.wait();
+    on_time_ = ticks.lateness() < kOnTime;
     try {
       tick();
     } catch (const std::bad_alloc&) {
@@ -130,9 +135,18 @@ bool Timekeeper::look_at(Entry& entry) {
   // It has used its share, but it may have gone to sleep since: a signal would show where it waits, and wake it with
   // EINTR. It is sampled the next time it is seen running (or preempted, perhaps by us).
   if (linux::thread_state(entry.tid) != 'R') return ran;
-  entry.clock->due_ns.fetch_add(static_cast<uint64_t>(used.count), std::memory_order_relaxed);
-  ::syscall(SYS_tgkill, pid(), entry.tid, signal_);
+  // If we were late, then because somebody else's turn had to end first: perhaps this thread's, which is then where
+  // threads are made to give up their CPU and not anywhere. One that runs on another CPU has nothing to do with that.
+  const bool runs_now = on_time_ || linux::thread_cpu_time(entry.tid) != cpu;
+  if (!runs_now && ++entry.skipped < kMaxSkipped) return ran;
+  entry.skipped = 0;
+  capture::ThreadClock& clock = *entry.clock;
+  clock.due_ns.fetch_add(static_cast<uint64_t>(used.count), std::memory_order_relaxed);
   entry.sampled = *cpu;
+  // The last one is still under way, because the thread waits for a CPU: it tells how long.
+  if (clock.asked.exchange(true, std::memory_order_acquire)) return true;
+  clock.asked_ns.store(static_cast<uint64_t>(monotonic_now().count), std::memory_order_relaxed);
+  if (::syscall(SYS_tgkill, pid(), entry.tid, signal_) != 0) clock.asked.store(false, std::memory_order_relaxed);
   return true;
 }
 

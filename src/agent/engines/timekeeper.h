@@ -16,7 +16,9 @@ namespace tarsier::agent {
 
 class Timekeeper final : public capture::SignalledClock {
  public:
-  Timekeeper(int signal, Nanos interval) : signal_(signal), interval_(interval) {}
+  // A thread on a CPU gets a signal within microseconds, or, if it was us who took its CPU, when our tick is over.
+  Timekeeper(int signal, Nanos interval)
+      : SignalledClock({.prompt_ns = 200'000}), signal_(signal), interval_(interval) {}
   ~Timekeeper() override { close(); }
 
   int open(capture::Repeats&) noexcept override;
@@ -30,6 +32,7 @@ class Timekeeper final : public capture::SignalledClock {
     capture::ThreadClock* clock = nullptr;
     Nanos seen, sampled;  // CPU time at the last look, and at the last sample
     int idle_looks = 0;
+    int skipped = 0;  // ticks in a row
   };
   // Holds the lock for a thread that starts or ends, after it has made known that it waits for it.
   class Waiting {
@@ -60,6 +63,7 @@ class Timekeeper final : public capture::SignalledClock {
   const Nanos interval_;
   std::atomic<bool> stop_{false};
   bool running_ = false;
+  bool on_time_ = true;  // this tick
   pthread_t thread_{};
   std::mutex lock_;
   std::atomic<int> waiting_{0};

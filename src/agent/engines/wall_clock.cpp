@@ -66,13 +66,6 @@ void WallClock::stop(capture::ThreadClock& thread) noexcept {
   entries_.pop_back();
 }
 
-void WallClock::rest(capture::ThreadClock& thread, uint64_t sp) noexcept {
-  timespec t{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  thread.rested_cpu_ns.store(static_cast<uint64_t>(t.tv_sec * 1'000'000'000 + t.tv_nsec), std::memory_order_relaxed);
-  thread.rested_sp.store(sp, std::memory_order_relaxed);  // rearm() publishes both
-}
-
 void* WallClock::run(void* self) {
   static_cast<WallClock*>(self)->keep_time();
   return nullptr;

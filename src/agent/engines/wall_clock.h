@@ -17,16 +17,13 @@ namespace tarsier::agent {
 class WallClock final : public capture::SignalledClock {
  public:
   // Every thread is visited once in an interval if they are not too many.
-  WallClock(int signal, Nanos interval) : signal_(signal), interval_(interval) {}
+  WallClock(int signal, Nanos interval) : SignalledClock({.notes_rest = true}), signal_(signal), interval_(interval) {}
   ~WallClock() override { close(); }
 
   int open(capture::Repeats& repeats) noexcept override;
   void close() noexcept override;
   int start(pid_t tid, capture::ThreadClock& thread) noexcept override;
   void stop(capture::ThreadClock& thread) noexcept override;
-
-  // In the handler.
-  void rest(capture::ThreadClock& thread, uint64_t sp) noexcept override;
 
  private:
   struct Entry {
