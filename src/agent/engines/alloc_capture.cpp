@@ -34,21 +34,39 @@ double next_random() noexcept {
   return static_cast<double>(state >> 11) * 0x1p-53;
 }
 
+// What reading it twice shows if nothing happens between: as much as a call that only passes an object over.
+Nanos cost_of_cpu_clock() noexcept {
+  Nanos least = seconds(1);
+  for (int i = 0; i < 16; ++i) {
+    const Nanos start = clock_now(CLOCK_THREAD_CPUTIME_ID);
+    least = std::min(least, clock_now(CLOCK_THREAD_CPUTIME_ID) - start);
+  }
+  return least;
+}
+
 }  // namespace
 
+AllocCapture::AllocCapture(ThreadRegistry& threads, AllocDraws& draws, std::span<uint8_t> ring, int32_t max_depth)
+    : threads_(threads),
+      draws_(draws),
+      max_depth_(max_depth),
+      clock_cost_(cost_of_cpu_clock()),
+      ring_(ring.data(), ring.size()) {}
+
 void AllocCapture::sample(jvmtiEnv* jvmti, jclass klass, int64_t size) noexcept {
-  const auto key = static_cast<uint32_t>(::gettid());
+  thread_local uint32_t calls = static_cast<uint32_t>(::gettid());  // see `measure`
+  const auto key = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(&calls) >> 6);
   gate_.enter(key);
   // seq_cst: see Gate.
   if (!silent_.load(std::memory_order_seq_cst)) {
-    // As for other engines: the CPU clock is a system call, so one call in some pays for it.
+    // As for other engines: the CPU clock is a system call, so one call in some pays for it. Not always the first of a
+    // thread, which finds nothing in the caches.
     constexpr uint32_t kMeasureOneIn = 16;
-    thread_local uint32_t calls = 0;
     const bool measure = calls++ % kMeasureOneIn == 0;
     const Nanos start = measure ? clock_now(CLOCK_THREAD_CPUTIME_ID) : Nanos(0);
     take_or_pass(jvmti, klass, size);
     if (measure) {
-      const Nanos spent = clock_now(CLOCK_THREAD_CPUTIME_ID) - start;
+      const Nanos spent = std::max(clock_now(CLOCK_THREAD_CPUTIME_ID) - start - clock_cost_, Nanos(0));
       counters_.measured.fetch_add(1, std::memory_order_relaxed);
       counters_.measured_ns.fetch_add(static_cast<uint64_t>(spent.count), std::memory_order_relaxed);
     }
@@ -96,12 +114,21 @@ void AllocCapture::take(jvmtiEnv* jvmti, jclass klass, int64_t size, int64_t dra
   record.thread = threads_.serial_of_current();
   record.weight = static_cast<uint64_t>(alloc_weight(size, drawn_with, draws_.wanted()));
 
-  // Not on the stack, which may be nearly used up, and not per thread, of which there may be thousands.
-  const std::unique_ptr<jvmtiFrameInfo[], Free> frames(
-      static_cast<jvmtiFrameInfo*>(std::malloc(static_cast<size_t>(max_depth_) * sizeof(jvmtiFrameInfo))));
-  if (frames == nullptr) return drop(AllocDrop::kNoMemory);
+  // Nearly all stacks fit into this; the others are walked again, with memory that is neither the thread's stack, of
+  // which little may be left, nor kept for each of thousands of threads.
+  constexpr jint kUsualDepth = 256;
+  jvmtiFrameInfo usual[kUsualDepth];
+  std::unique_ptr<jvmtiFrameInfo[], Free> deep;
+  jint depth = std::min(kUsualDepth, max_depth_);
   jint count = 0;
-  record.error = jvmti->GetStackTrace(nullptr, 0, max_depth_, frames.get(), &count);
+  record.error = jvmti->GetStackTrace(nullptr, 0, depth, usual, &count);
+  if (record.error == JVMTI_ERROR_NONE && count == depth && depth < max_depth_) {
+    depth = max_depth_;
+    deep.reset(static_cast<jvmtiFrameInfo*>(std::malloc(static_cast<size_t>(depth) * sizeof(jvmtiFrameInfo))));
+    if (deep == nullptr) return drop(AllocDrop::kNoMemory);
+    record.error = jvmti->GetStackTrace(nullptr, 0, depth, deep.get(), &count);
+  }
+  const jvmtiFrameInfo* frames = deep != nullptr ? deep.get() : usual;
   record.frame_count = record.error == JVMTI_ERROR_NONE ? static_cast<uint32_t>(count) : 0;
   record.truncated = count >= max_depth_;
 
@@ -113,7 +140,7 @@ void AllocCapture::take(jvmtiEnv* jvmti, jclass klass, int64_t size, int64_t dra
   uint8_t* out = ring_.reserve(sizeof(record) + frame_bytes + record.signature_size);
   if (out == nullptr) return drop(AllocDrop::kRingFull);
   std::memcpy(out, &record, sizeof(record));
-  std::memcpy(out + sizeof(record), frames.get(), frame_bytes);
+  std::memcpy(out + sizeof(record), frames, frame_bytes);
   std::memcpy(out + sizeof(record) + frame_bytes, signature.get(), record.signature_size);
   ring_.commit(out);
 }

@@ -53,8 +53,7 @@ struct AllocCounters {
 class AllocCapture {
  public:
   // `ring` is zeroed and owned by the caller.
-  AllocCapture(ThreadRegistry& threads, AllocDraws& draws, std::span<uint8_t> ring, int32_t max_depth)
-      : threads_(threads), draws_(draws), max_depth_(max_depth), ring_(ring.data(), ring.size()) {}
+  AllocCapture(ThreadRegistry& threads, AllocDraws& draws, std::span<uint8_t> ring, int32_t max_depth);
 
   // The JVMTI event, in the allocating thread.
   void sample(jvmtiEnv* jvmti, jclass klass, int64_t size) noexcept;
@@ -76,6 +75,7 @@ class AllocCapture {
   ThreadRegistry& threads_;
   AllocDraws& draws_;
   const int32_t max_depth_;
+  const Nanos clock_cost_;
   MpscRing ring_;
   AllocCounters counters_;
   Gate gate_;
