@@ -210,9 +210,13 @@ Status Session::start() {
   context_.emplace(EngineContext{*jvm_, *threads_, *methods_, *writer_, options_.session, 0});
   if (Status status = probe_engines(); !status) return status;
 
-  if (debug_info_ == nullptr)
+  // The JVM's compilers pay for it, and only samples taken anywhere in the code need it.
+  if (!options_.session.wants_cpu()) {
+    debug_info_.reset();
+  } else if (debug_info_ == nullptr) {
     debug_info_ = std::make_unique<PreciseDebugInfo>(jvm_->lib(), PreciseDebugInfo::When::kRunning);
-  context_->imprecise_until_compile_id = debug_info_->imprecise_until_compile_id();
+  }
+  if (debug_info_ != nullptr) context_->imprecise_until_compile_id = debug_info_->imprecise_until_compile_id();
   started_at_ = monotonic_now();
   if (options_.session.duration.count > 0) ends_at_ = started_at_ + options_.session.duration;
   process_claim().ends_at.store(ends_at_.count);
@@ -297,7 +301,7 @@ std::vector<std::string> Session::warnings() {
   for (auto& engine : engines_) {
     for (std::string& warning : engine->warnings()) all.push_back(std::move(warning));
   }
-  if (!debug_info_->warning().empty()) all.push_back(debug_info_->warning());
+  if (debug_info_ != nullptr && !debug_info_->warning().empty()) all.push_back(debug_info_->warning());
   return all;
 }
 
