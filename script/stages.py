@@ -118,7 +118,7 @@ def unit(preset):
     def stage(_):
         # Sanitizers of these compilers can't stand the address layouts of newer kernels: without randomization they can.
         plain = ["setarch", "-R"] if preset == "tsan" and run(["setarch", "-R", "true"], 10, show=False)[0] == 0 else []
-        built, _ = run([*plain, "script/build", "--preset", preset, "--tests"], 1200)
+        built, _ = run([*plain, "script/build", "--preset", preset, "--tests"], 2700)
         if built:
             return Counts(failed=1)
         with tempfile.TemporaryDirectory() as scratch:
