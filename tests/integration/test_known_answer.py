@@ -62,10 +62,9 @@ def check_quality(document, samples):
 
 
 def check_sleeper(samples, starts=False):
-    """`starts`: the thread is started while we record, which takes CPU time; within a second it sleeps for good."""
-    began = min(sample.time for sample in samples)
-    assert not [sample.frames for sample in samples
-                if sample.thread == "sleeper" and not (starts and sample.time < began + 1)]
+    """`starts`: the thread is started while we record, which takes a little CPU time; then it sleeps for good."""
+    found = [sample for sample in samples if sample.thread == "sleeper"]
+    assert sum(sample.weight for sample in found) <= (0.05 if starts else 0), [sample.frames for sample in found]
 
 
 def test_shares_when_started_with_the_agent(jdk, classes, tmp_path, clock):
