@@ -67,6 +67,8 @@ TEST(Writer, EveryEventOfTheTableCanBeReadBack) {
         values.emplace_back(ThreadId(0));
       } else if (field.kind == Kind::kStack) {
         values.emplace_back(StackId(0));
+      } else if (field.kind == Kind::kClass) {
+        values.emplace_back(ClassId(0));
       } else {
         values.emplace_back(int64_t{1});
       }

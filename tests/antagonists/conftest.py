@@ -1,9 +1,9 @@
 """Programs, disks, limits and users that try to break us, or to be broken by us. The harness is that of the integration
 tests; native code is compiled by the system's compiler."""
-import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 import zlib
 
 import pytest
@@ -29,13 +29,12 @@ def pytest_generate_tests(metafunc):
 
 
 @pytest.fixture(scope="session")
-def classes(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("classes")
-    harness.compile_programs(folder)
-    for path in [folder, *folder.parents[:3]]:
-        if path.stat().st_uid == os.geteuid() and path != pathlib.Path("/tmp"):
-            path.chmod(0o755)  # other users' JVMs read it
-    return folder
+def classes():
+    """Where other users' JVMs can read them: pytest closes its own folders to them."""
+    with tempfile.TemporaryDirectory(prefix="tarsier-test-", dir="/var/tmp") as folder:
+        pathlib.Path(folder).chmod(0o755)
+        harness.compile_programs(folder)
+        yield pathlib.Path(folder)
 
 
 def compiled(folder, source, *options):
