@@ -5,22 +5,26 @@
 namespace tarsier::agent {
 namespace {
 
-// One for all sessions. Disposing of one at the end of each made the JVM (17 and 25) corrupt its heap after some dozens
-// of sessions: it frees a disposed environment at a later safepoint while something still counts in it.
-jvmtiEnv* g_environment = nullptr;
-
 constexpr jvmtiEvent kEvents[] = {JVMTI_EVENT_THREAD_START,  JVMTI_EVENT_THREAD_END,
                                   JVMTI_EVENT_VM_DEATH,      JVMTI_EVENT_CLASS_LOAD,
                                   JVMTI_EVENT_CLASS_PREPARE, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC};
 
 }  // namespace
 
+// Disposing of one at the end of each session made JVMs (17 and 25) die of a corrupt heap after some dozens of
+// sessions; without that they live. Why is not known: docs/reliability.md, "Soak".
+jvmtiEnv* jvmti_environment(JavaVM* vm) {
+  static jvmtiEnv* environment = nullptr;
+  if (environment == nullptr && vm->GetEnv(reinterpret_cast<void**>(&environment), JVMTI_VERSION_1_2) != JNI_OK) {
+    environment = nullptr;
+  }
+  return environment;
+}
+
 Result<std::unique_ptr<Jvm>> Jvm::enter(JavaVM* vm, JNIEnv* jni) {
   std::unique_ptr<Jvm> jvm(new Jvm(vm, jni));
-  if (g_environment == nullptr && vm->GetEnv(reinterpret_cast<void**>(&g_environment), JVMTI_VERSION_1_2) != JNI_OK) {
-    return Error{Errc::kUnsupported, "this JVM offers no JVMTI environment"};
-  }
-  jvm->jvmti_ = g_environment;
+  jvm->jvmti_ = jvmti_environment(vm);
+  if (jvm->jvmti_ == nullptr) return Error{Errc::kUnsupported, "this JVM offers no JVMTI environment"};
   return jvm;
 }
 

@@ -12,12 +12,16 @@
 
 namespace tarsier::agent {
 
+// The one JVMTI environment of this library, made at the first call and never disposed of; null if the JVM has none.
+// Not by two threads at once.
+jvmtiEnv* jvmti_environment(JavaVM* vm);
+
 class Jvm {
  public:
   // On the session's own thread, which must be attached. Obtains a jvmtiEnv: on 21 and later that switches on the
   // bookkeeping of virtual-thread mounts for good, so only engines that need it may ask for this.
   static Result<std::unique_ptr<Jvm>> enter(JavaVM* vm, JNIEnv* jni);
-  // Gives the jvmtiEnv back: events off, capabilities returned.
+  // Leaves the jvmtiEnv as it was found: events and callbacks off, capabilities returned.
   ~Jvm();
   Jvm(const Jvm&) = delete;
   Jvm& operator=(const Jvm&) = delete;

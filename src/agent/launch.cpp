@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "agent/jvm.h"
 #include "agent/process_claim.h"
 #include "agent/session.h"
 #include "agent/session_slot.h"
@@ -73,9 +74,9 @@ void JNICALL on_vm_init(jvmtiEnv* jvmti, JNIEnv* jni, jthread) {
   jvmti->GetEnvironmentLocalStorage(&stored);
   const std::unique_ptr<AtVmInit> waiting(static_cast<AtVmInit*>(stored));
   jvmti->SetEnvironmentLocalStorage(nullptr);
+  jvmti->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_VM_INIT, nullptr);
   const auto session = launch(vm, waiting->options, std::move(waiting->debug_info));
   if (session != nullptr) session->wait_until_started();  // main has not begun yet: nothing of it shall be missed
-  jvmti->DisposeEnvironment();
 }
 
 // Empty if it can't be, because another session runs or for want of a thread: then whoever asked has been told.
@@ -123,10 +124,8 @@ Status launch(JavaVM* vm, const control::AgentString& options) {
 }
 
 Status launch_at_vm_init(JavaVM* vm, const control::AgentString& options) {
-  jvmtiEnv* jvmti = nullptr;
-  if (vm->GetEnv(reinterpret_cast<void**>(&jvmti), JVMTI_VERSION_1_2) != JNI_OK) {
-    return Error{Errc::kUnsupported, "this JVM offers no JVMTI environment"};
-  }
+  jvmtiEnv* jvmti = jvmti_environment(vm);
+  if (jvmti == nullptr) return Error{Errc::kUnsupported, "this JVM offers no JVMTI environment"};
   jvmtiEventCallbacks callbacks{};
   callbacks.VMInit = on_vm_init;
   auto stored = std::make_unique<AtVmInit>(
@@ -134,7 +133,7 @@ Status launch_at_vm_init(JavaVM* vm, const control::AgentString& options) {
   if (jvmti->SetEventCallbacks(&callbacks, sizeof(callbacks)) != JVMTI_ERROR_NONE ||
       jvmti->SetEnvironmentLocalStorage(stored.get()) != JVMTI_ERROR_NONE ||
       jvmti->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, nullptr) != JVMTI_ERROR_NONE) {
-    jvmti->DisposeEnvironment();
+    jvmti->SetEnvironmentLocalStorage(nullptr);
     return Error{Errc::kFailed, "the JVM does not take our callback for its start"};
   }
   (void)stored.release();

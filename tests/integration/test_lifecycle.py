@@ -61,6 +61,16 @@ def test_fifty_sessions_leave_nothing_behind(known_answer, tmp_path, clock):
     assert private_bytes(pid) - private < 16 << 20, "45 sessions made the process grow"
 
 
+@pytest.mark.parametrize("sessions", [200, pytest.param(2000, marks=[pytest.mark.long, pytest.mark.timeout(1800)])])
+def test_many_sessions_in_a_jvm_that_collects_all_the_time(jdk, classes, tmp_path, sessions):
+    """17 died of a corrupt heap after 20 to 70 of them, 25 after some hundred, when each disposed of its environment."""
+    with Program(jdk, classes, "GcHeavy", options=["-Xmx200m"]) as program:
+        program.ready()
+        for _ in range(sessions):
+            tarsier("record", "--cpu", "-d", "10ms", "-o", tmp_path / "out.jfr", program.pid)
+        program.ask("stop")
+
+
 def test_no_thread_of_ours_between_sessions(known_answer, tmp_path):
     tarsier("record", "-d", "300ms", "-o", tmp_path / "out.jfr", known_answer.pid)
     wait_until(lambda: not [name for name in threads_of(known_answer.pid).values() if "tarsier" in name.lower()],
