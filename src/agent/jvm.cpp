@@ -11,8 +11,9 @@ constexpr jvmtiEvent kEvents[] = {JVMTI_EVENT_THREAD_START,  JVMTI_EVENT_THREAD_
 
 }  // namespace
 
-// Disposing of one at the end of each session made JVMs (17 and 25) die of a corrupt heap after some dozens of
-// sessions; without that they live. Why is not known: docs/reliability.md, "Soak".
+// Never disposed of: a JVM (17 to 25, at least) that has lost its last environment forgets to remove the JVMTI state of
+// the threads that end then, and writes into their freed memory when the next environment is made. See
+// docs/reliability.md, "One JVMTI environment".
 jvmtiEnv* jvmti_environment(JavaVM* vm) {
   static jvmtiEnv* environment = nullptr;
   if (environment == nullptr && vm->GetEnv(reinterpret_cast<void**>(&environment), JVMTI_VERSION_1_2) != JNI_OK) {
