@@ -52,12 +52,7 @@ constexpr Option kOptions[] = {
      .value = "FORMAT",
      .help = "what to make of it",
      .allowed = "collapsed,html,pprof,speedscope,jfr,jfr.zst"},
-    {.name = "weight",
-     .kind = Kind::kWord,
-     .value = "KIND",
-     .help = "which samples, weighted by what",
-     .otherwise = "the first of them that the recording has",
-     .allowed = "cpu,wall,alloc"},
+    kWeightOption,
     {.name = "output", .letter = 'o', .kind = Kind::kFile, .value = "OUT", .help = "the file", .otherwise = "stdout"},
 };
 constexpr CommandSpec kSpec = {

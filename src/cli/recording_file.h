@@ -10,6 +10,14 @@
 
 namespace tarsier::cli {
 
+// Of every command that shows a profile; load_recording() obeys it.
+inline constexpr Option kWeightOption = {.name = "weight",
+                                         .kind = Kind::kWord,
+                                         .value = "KIND",
+                                         .help = "which samples, weighted by what",
+                                         .otherwise = "the first of them that the recording has",
+                                         .allowed = "cpu,wall,alloc"};
+
 // The file that the command's only operand names.
 Result<std::string> recording_operand(const std::string& command, std::span<const std::string> operands);
 // The recording in it, a .jfr or .jfr.zst, with the profile that --weight names. Its errors are never those that mean

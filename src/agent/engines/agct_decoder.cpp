@@ -163,7 +163,7 @@ void AgctDecoder::write_event(const AgctRecord& record, const AgctRecord& walked
 }
 
 // The same raw answer at the same kind of code is the same stack.
-AgctDecoder::StackKey AgctDecoder::key_of(const AgctRecord& record, const hotspot::Code& code) {
+StackKey AgctDecoder::key_of(const AgctRecord& record, const hotspot::Code& code) {
   const struct {
     uint64_t place;  // the compiled method, or the library
     int32_t failure;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "agent/engines/engine.h"
+#include "agent/engines/stack_key.h"
 #include "capture/agct.h"
 #include "hotspot/code_cache.h"
 #include "linux/kernel_symbols.h"
@@ -40,13 +41,6 @@ class AgctDecoder {
   [[nodiscard]] bool knows_code() const { return code_.has_value(); }
 
  private:
-  struct StackKey {
-    uint64_t low, high;
-    bool operator==(const StackKey&) const = default;
-  };
-  struct StackKeyHash {
-    size_t operator()(const StackKey& key) const { return key.low; }
-  };
   static StackKey key_of(const capture::AgctRecord& record, const hotspot::Code& code);
   [[nodiscard]] bool kernel_is_named(const capture::AgctRecord& record) const;
   void write(const capture::AgctRecord& record);

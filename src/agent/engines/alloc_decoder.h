@@ -8,6 +8,7 @@
 
 #include "agent/engines/alloc_capture.h"
 #include "agent/engines/engine.h"
+#include "agent/engines/stack_key.h"
 
 namespace tarsier::agent {
 
@@ -24,13 +25,6 @@ class AllocDecoder {
   [[nodiscard]] const Counts& counts() const { return counts_; }
 
  private:
-  struct StackKey {
-    uint64_t low, high;
-    bool operator==(const StackKey&) const = default;
-  };
-  struct StackKeyHash {
-    size_t operator()(const StackKey& key) const { return key.low; }
-  };
   void start_over_if_forgotten();
   recording::ThreadId thread_of(uint32_t serial);
   recording::StackId stack_of(const AllocRecord& record);

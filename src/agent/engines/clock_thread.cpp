@@ -10,14 +10,22 @@
 
 namespace tarsier::agent {
 
-int start_clock_thread(pthread_t& thread, void* (*run)(void*), void* self) noexcept {
+int ClockThread::start(void* (*run)(void*), void* self) noexcept {
   sigset_t all, before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int err = ::pthread_create(&thread, nullptr, run, self);
+  const int err = ::pthread_create(&thread_, nullptr, run, self);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (err == 0) ::pthread_setname_np(thread, "tarsier-clock");
+  running_ = err == 0;
+  if (running_) ::pthread_setname_np(thread_, "tarsier-clock");
   return err;
+}
+
+void ClockThread::stop() noexcept {
+  if (!running_) return;
+  must_stop_.store(true);
+  ::pthread_join(thread_, nullptr);
+  running_ = false;
 }
 
 RandomTicks::RandomTicks(Nanos interval)

@@ -3,12 +3,31 @@
 
 #include <pthread.h>
 
+#include <atomic>
+
 #include "base/units.h"
 
 namespace tarsier::agent {
 
-// All signals blocked, as for the session's own thread. 0, or an errno.
-int start_clock_thread(pthread_t& thread, void* (*run)(void*), void* self) noexcept;
+class ClockThread {
+ public:
+  ClockThread() = default;
+  ClockThread(const ClockThread&) = delete;
+  ClockThread& operator=(const ClockThread&) = delete;
+  ~ClockThread() { stop(); }
+
+  // All signals blocked, as for the session's own thread. 0, or an errno.
+  int start(void* (*run)(void*), void* self) noexcept;
+  // Returns when it has ended; nothing if it does not run.
+  void stop() noexcept;
+  // Asked by the thread itself, now and then.
+  [[nodiscard]] bool must_stop() const noexcept { return must_stop_.load(); }
+
+ private:
+  std::atomic<bool> must_stop_{false};
+  bool running_ = false;
+  pthread_t thread_{};
+};
 
 // Ticks at random between half and one and a half of the interval, by the high-resolution clock.
 class RandomTicks {

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "agent/engines/clock_thread.h"
 #include "base/clock.h"
 #include "linux/procfs.h"
 
@@ -28,16 +27,7 @@ constexpr size_t kLooksPerBatch = 64;
 }  // namespace
 
 int Timekeeper::open(capture::Repeats&) noexcept {
-  const int err = start_clock_thread(thread_, run, this);
-  running_ = err == 0;
-  return err;
-}
-
-void Timekeeper::close() noexcept {
-  if (!running_) return;
-  stop_.store(true);
-  ::pthread_join(thread_, nullptr);
-  running_ = false;
+  return thread_.start(run, this);
 }
 
 int Timekeeper::start(pid_t tid, capture::ThreadClock& thread) noexcept {
@@ -69,7 +59,7 @@ void* Timekeeper::run(void* self) {
 
 void Timekeeper::keep_time() {
   RandomTicks ticks(interval_);
-  while (!stop_.load()) {
+  while (!thread_.must_stop()) {
     ticks.wait();
     on_time_ = ticks.lateness() < kOnTime;
     try {

@@ -2,13 +2,12 @@
 // threads and signals just those that have used up their interval and are running.
 #pragma once
 
-#include <pthread.h>
-
 #include <atomic>
 #include <deque>
 #include <mutex>
 #include <vector>
 
+#include "agent/engines/clock_thread.h"
 #include "base/units.h"
 #include "capture/signalled_clock.h"
 
@@ -19,10 +18,9 @@ class Timekeeper final : public capture::SignalledClock {
   // A thread on a CPU gets a signal within microseconds, or, if it was us who took its CPU, when our tick is over.
   Timekeeper(int signal, Nanos interval)
       : SignalledClock({.prompt_ns = 200'000}), signal_(signal), interval_(interval) {}
-  ~Timekeeper() override { close(); }
 
   int open(capture::Repeats&) noexcept override;
-  void close() noexcept override;
+  void close() noexcept override { thread_.stop(); }
   int start(pid_t tid, capture::ThreadClock& thread) noexcept override;
   void stop(capture::ThreadClock& thread) noexcept override;
 
@@ -61,14 +59,12 @@ class Timekeeper final : public capture::SignalledClock {
 
   const int signal_;
   const Nanos interval_;
-  std::atomic<bool> stop_{false};
-  bool running_ = false;
   bool on_time_ = true;  // this tick
-  pthread_t thread_{};
   std::mutex lock_;
   std::atomic<int> waiting_{0};
   std::vector<Entry> active_;
   std::deque<Entry> idle_;  // asked in turn
+  ClockThread thread_;      // the last: it works with all of the above
 };
 
 }  // namespace tarsier::agent

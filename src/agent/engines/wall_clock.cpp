@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <ctime>
 
-#include "agent/engines/clock_thread.h"
 #include "base/clock.h"
 #include "linux/procfs.h"
 
@@ -27,16 +26,7 @@ constexpr Nanos kReportStillEvery = seconds(1);
 
 int WallClock::open(capture::Repeats& repeats) noexcept {
   repeats_ = &repeats;
-  const int err = start_clock_thread(thread_, run, this);
-  running_ = err == 0;
-  return err;
-}
-
-void WallClock::close() noexcept {
-  if (!running_) return;
-  stop_.store(true);
-  ::pthread_join(thread_, nullptr);
-  running_ = false;
+  return thread_.start(run, this);
 }
 
 int WallClock::start(pid_t tid, capture::ThreadClock& thread) noexcept {
@@ -73,7 +63,7 @@ void* WallClock::run(void* self) {
 
 void WallClock::keep_time() {
   RandomTicks ticks(interval_);
-  while (!stop_.load()) tick(ticks.wait());
+  while (!thread_.must_stop()) tick(ticks.wait());
 }
 
 void WallClock::tick(Nanos now) {

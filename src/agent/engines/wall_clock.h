@@ -3,12 +3,10 @@
 // and its time is added up and reported as a repetition about once a second.
 #pragma once
 
-#include <pthread.h>
-
-#include <atomic>
 #include <mutex>
 #include <vector>
 
+#include "agent/engines/clock_thread.h"
 #include "base/units.h"
 #include "capture/signalled_clock.h"
 
@@ -18,10 +16,9 @@ class WallClock final : public capture::SignalledClock {
  public:
   // Every thread is visited once in an interval if they are not too many.
   WallClock(int signal, Nanos interval) : SignalledClock({.notes_rest = true}), signal_(signal), interval_(interval) {}
-  ~WallClock() override { close(); }
 
   int open(capture::Repeats& repeats) noexcept override;
-  void close() noexcept override;
+  void close() noexcept override { thread_.stop(); }
   int start(pid_t tid, capture::ThreadClock& thread) noexcept override;
   void stop(capture::ThreadClock& thread) noexcept override;
 
@@ -46,12 +43,10 @@ class WallClock final : public capture::SignalledClock {
   const int signal_;
   const Nanos interval_;
   capture::Repeats* repeats_ = nullptr;
-  std::atomic<bool> stop_{false};
-  bool running_ = false;
-  pthread_t thread_{};
   std::mutex lock_;
   std::vector<Entry> entries_;
-  size_t next_ = 0;  // whose turn it is
+  size_t next_ = 0;     // whose turn it is
+  ClockThread thread_;  // the last: it works with all of the above
 };
 
 }  // namespace tarsier::agent
