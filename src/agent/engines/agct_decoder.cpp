@@ -12,7 +12,6 @@ namespace tarsier::agent {
 namespace {
 
 using capture::AgctRecord;
-using recording::Frame;
 using recording::FrameType;
 using recording::StackId;
 
