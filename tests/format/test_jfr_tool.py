@@ -57,7 +57,7 @@ def test_the_jdk_shows_what_our_types_mean(jdk, steps):
     assert '@Category({"Java Virtual Machine", "Profiling"})' in metadata
     assert re.search(r'@Timespan\("NANOSECONDS"\)\s+long weight;', metadata)
     printed = run(jdk.tool("jfr"), "print", "--events", "tarsier.Session", finished)
-    assert "uptime = 1.00 s" in printed
+    assert re.search(r"uptime = 1\.0+ s", printed)  # that of 8 prints a digit more
 
 
 PROGRAM = """
