@@ -32,7 +32,10 @@ def test_ps_describes_a_jvm(jdk, classes):
         program.ready()
         jvm = ps()[program.pid]
         assert jvm["main"] == "KnownAnswer" and jvm["can_attach"] and jvm["why_not"] is None
-        assert int(jvm["version"].removeprefix("1.").split(".")[0]) == jdk.major
+        if jvm["version"] is None:
+            assert not (jdk.home / "release").exists()  # Debian's 8: then nothing tells without asking the JVM
+        else:
+            assert int(jvm["version"].removeprefix("1.").split(".")[0]) == jdk.major
         assert 0 <= jvm["uptime_s"] < 600 and not jvm["own_root"]
         row = [line.split() for line in tarsier("ps").stdout.splitlines() if line.startswith(f"{program.pid} ")]
         assert row and row[0][-1] == "KnownAnswer" and row[0][-2] == "yes"
@@ -44,7 +47,10 @@ def test_ps_needs_no_perf_data(jdk, classes):
         program.ready()
         jvm = ps()[program.pid]
         assert jvm["main"] == "KnownAnswer"
-        assert int(jvm["version"].removeprefix("1.").split(".")[0]) == jdk.major
+        if jvm["version"] is None:
+            assert not (jdk.home / "release").exists()  # Debian's 8: then nothing tells without asking the JVM
+        else:
+            assert int(jvm["version"].removeprefix("1.").split(".")[0]) == jdk.major
 
 
 @pytest.mark.parametrize("options, parts", [
@@ -53,6 +59,8 @@ def test_ps_needs_no_perf_data(jdk, classes):
     (["-XX:-EnableDynamicAgentLoading"], ["-XX:-EnableDynamicAgentLoading"]),
 ])
 def test_a_jvm_that_forbids_it_is_left_alone(jdk, classes, tmp_path, options, parts):
+    if jdk.major < 9 and "-XX:-EnableDynamicAgentLoading" in options:
+        pytest.skip("8 does not know -XX:-EnableDynamicAgentLoading")
     with Program(jdk, classes, "KnownAnswer", options=options) as program:
         program.ready()
         words = refused(tmp_path, program.pid, expect=4)

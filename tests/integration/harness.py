@@ -18,6 +18,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import other_arch  # noqa: E402  (lies there)
 from jdks import Jdk, javac, jdks  # noqa: E402,F401  (tests take Jdk and jdks from here)
 
+# A shell starts what it puts into the background with SIGINT ignored, programs inherit that, and rightly keep to it. The
+# tests send SIGINT, so nothing may be inherited here.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TARSIER = other_arch.FOLDER / "tarsier" if other_arch.is_asked_for() else ROOT / "tarsier"
 LIBRARY = ROOT / ("build/cross/libtarsier.so" if other_arch.is_asked_for() else "libtarsier.so")
