@@ -99,8 +99,9 @@ def failures(report):
     return "\n".join(f"FAILED: {case.get('name')}\n{case.findtext('system-out') or ''}" for case in cases)
 
 
-def pytest(folder, *arguments, seconds=600, build_tests=False):
-    """A folder of pytest; `build_tests`: it runs programs that are built with the unit tests."""
+def pytest(folder, *arguments, seconds=600, build_tests=False, on_each_jvm=False):
+    """A folder of pytest; `build_tests`: it runs programs that are built with the unit tests; `on_each_jvm`: `seconds`
+    are for the three JVMs of a usual run."""
     def stage(options):
         if build_tests and run(["script/build", "--tests"], 1800)[0]:
             return Counts(failed=1)
@@ -109,9 +110,15 @@ def pytest(folder, *arguments, seconds=600, build_tests=False):
             marker = [] if options.long else ["-m", "not long"]
             command = [PYTHON, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "--timeout=300", f"--junitxml={report}",
                        *marker, *arguments, folder]
-            counts = counted(command, seconds * (6 if options.long else 1), report)
+            patience = (6 if options.long else 1) * (all_jvms() / 3 if options.all_jvms and on_each_jvm else 1)
+            counts = counted(command, seconds * max(1, patience), report)
         return counts
     return stage
+
+
+def all_jvms():
+    """How many JVMs --all-jvms runs."""
+    return len(run(["script/jvms", "--homes"], 300)[1].split())
 
 
 def unit(preset):
@@ -235,7 +242,7 @@ STAGES = [
     ("format", pytest("tests/format", build_tests=True), True),
     ("cli", pytest("tests/cli"), True),
     ("report", pytest("tests/report"), True),
-    ("integration", pytest("tests/integration", "-n2", "--dist=loadgroup", seconds=2400), True),
+    ("integration", pytest("tests/integration", "-n2", "--dist=loadgroup", seconds=2400, on_each_jvm=True), True),
     ("antagonists", pytest("tests/antagonists", "-n2", seconds=900), True),
     ("other-arch", other_architecture, True),
     ("page", page, True),

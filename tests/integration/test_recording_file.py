@@ -104,7 +104,7 @@ def test_what_does_not_fit_is_dropped_and_counted(jdk, classes, clock, tmp_path)
 @pytest.mark.signal_path
 def test_ctrl_c_saves_a_complete_file(known_answer, tmp_path):
     file = tmp_path / "out.jfr"
-    with Recorder("-d", "60s", "-o", file, known_answer.pid) as recorder:
+    with Recorder("-o", file, known_answer.pid) as recorder:  # without an end of its own
         wait_for_recording(file)
         time.sleep(2)
         recorder.interrupt()
