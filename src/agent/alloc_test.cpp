@@ -10,10 +10,14 @@ namespace {
 
 constexpr int64_t kInterval = 512 << 10;
 
+int64_t weight(int64_t size, int64_t interval) {
+  return alloc_weight(size, alloc_probability(size, interval), interval);
+}
+
 TEST(AllocWeight, of_small_objects_is_the_interval_and_of_large_ones_their_size) {
-  EXPECT_NEAR(static_cast<double>(alloc_weight(16, kInterval, kInterval)), kInterval, 16);
-  EXPECT_NEAR(static_cast<double>(alloc_weight(64 << 20, kInterval, kInterval)), 64 << 20, 1);
-  EXPECT_EQ(alloc_weight(100, 0, 0), 100);  // every object is sampled
+  EXPECT_NEAR(static_cast<double>(weight(16, kInterval)), kInterval, 16);
+  EXPECT_NEAR(static_cast<double>(weight(64 << 20, kInterval)), 64 << 20, 1);
+  EXPECT_EQ(weight(100, 0), 100);  // every object is sampled
 }
 
 // The JVM's sampler, as it should be: exponential gaps of bytes, anew after each sample.
@@ -32,12 +36,63 @@ TEST(AllocWeight, sums_are_unbiased_whatever_the_sizes_and_the_interval_that_the
       left -= static_cast<double>(size);
       if (left > 0) continue;
       left = gap(random);
-      if (uniform(random) >= alloc_kept_share(size, drawn_with, kInterval)) continue;
-      estimate[which] += static_cast<double>(alloc_weight(size, drawn_with, kInterval));
+      const double hit = alloc_probability(size, drawn_with);
+      if (uniform(random) >= alloc_kept_share(size, hit, kInterval)) continue;
+      estimate[which] += static_cast<double>(alloc_weight(size, hit, kInterval));
     }
     for (size_t i = 1; i < 5; ++i)
       EXPECT_NEAR(estimate[i] / truth[i], 1, i == 1 ? 0.6 : 0.12) << i << " " << drawn_with;
   }
+}
+
+// The sampler of 11 and 12, which takes a sampled object's size from the next gap if that is longer.
+TEST(AllocWeight, sums_are_unbiased_also_where_gaps_depend_on_the_last_object) {
+  std::mt19937_64 random(1);
+  constexpr int64_t kWanted = 32 << 10;
+  for (const int64_t drawn_with : {kWanted / 16, kWanted, 2 * kWanted}) {
+    std::exponential_distribution<double> draw(1.0 / static_cast<double>(drawn_with));
+    std::uniform_real_distribution<double> uniform;
+    const int64_t sizes[] = {56, 1024, 20'480, 100'000};
+    const int runs[] = {3500, 200, 20, 4};
+    double truth[4] = {}, estimate[4] = {}, uncorrected[4] = {};
+    double left = draw(random);
+    int64_t since = 0, before = 0;
+    for (int round = 0; round < 2000; ++round) {
+      for (size_t which = 0; which < 4; ++which) {
+        const int64_t size = sizes[which];
+        for (int i = 0; i < runs[which]; ++i) {
+          truth[which] += static_cast<double>(size);
+          left -= static_cast<double>(size);
+          if (left > 0) {
+            since += size;
+            continue;
+          }
+          const double hit = alloc_probability_after(size, drawn_with, since, before);
+          left = draw(random);
+          if (left > static_cast<double>(size)) left -= static_cast<double>(size);
+          since = 0;
+          before = size;
+          uncorrected[which] += static_cast<double>(weight(size, drawn_with));
+          if (uniform(random) >= alloc_kept_share(size, hit, kWanted)) continue;
+          estimate[which] += static_cast<double>(alloc_weight(size, hit, kWanted));
+        }
+      }
+    }
+    for (size_t i = 0; i < 4; ++i) EXPECT_NEAR(estimate[i] / truth[i], 1, 0.04) << sizes[i] << " " << drawn_with;
+    if (drawn_with < kWanted) {
+      EXPECT_GT(uncorrected[1] / truth[1], 1.25) << "or there is nothing to correct";
+    }
+  }
+}
+
+TEST(AllocWeight, far_from_the_last_object_and_without_one_a_gap_is_a_usual_one) {
+  EXPECT_EQ(alloc_probability_after(100, 1000, 50, 0), alloc_probability(100, 1000));
+  EXPECT_NEAR(alloc_probability_after(100, 1000, 5000, 300), alloc_probability(100, 1000), 1e-9);
+  EXPECT_EQ(alloc_probability_after(100, 1000, 1'000'000'000, 300), alloc_probability(100, 1000));
+  EXPECT_EQ(alloc_probability_after(100, 1000, -8, 300), alloc_probability(100, 1000));
+  EXPECT_EQ(alloc_probability_after(100, 0, 0, 300), 1);
+  EXPECT_EQ(alloc_probability_after(1 << 30, 1000, 0, 100), 1);
+  EXPECT_GT(alloc_probability_after(100, 1000, 0, 300), 1.7 * alloc_probability(100, 1000));
 }
 
 TEST(AllocDraws, a_jvm_that_counts_right_draws_as_wanted) {

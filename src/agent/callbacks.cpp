@@ -50,8 +50,8 @@ void JNICALL on_thread_end(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread) {
 void JNICALL on_class_prepare(jvmtiEnv* jvmti, JNIEnv*, jthread, jclass klass) {
   visit([&](Session& session) { session.on_class_prepare(jvmti, klass); });
 }
-void JNICALL on_sampled_object(jvmtiEnv* jvmti, JNIEnv*, jthread, jobject, jclass klass, jlong size) {
-  visit([&](Session& session) { session.on_sampled_object(jvmti, klass, size); });
+void JNICALL on_sampled_object(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject, jclass klass, jlong size) {
+  visit([&](Session& session) { session.on_sampled_object(jvmti, jni, klass, size); });
 }
 // AsyncGetCallTrace refuses to work unless somebody listens to class loading.
 void JNICALL on_class_load(jvmtiEnv*, JNIEnv*, jthread, jclass) {}

@@ -73,8 +73,8 @@ void Session::on_class_prepare(jvmtiEnv* jvmti, jclass klass) {
   for (auto& engine : engines_) engine->on_class_prepare(jvmti, klass);
 }
 
-void Session::on_sampled_object(jvmtiEnv* jvmti, jclass klass, jlong size) {
-  for (auto& engine : engines_) engine->on_sampled_object(jvmti, klass, size);
+void Session::on_sampled_object(jvmtiEnv* jvmti, JNIEnv* jni, jclass klass, jlong size) {
+  for (auto& engine : engines_) engine->on_sampled_object(jvmti, jni, klass, size);
 }
 
 void Session::reached(bool Session::*milestone) {

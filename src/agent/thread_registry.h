@@ -82,6 +82,11 @@ class ThreadRegistry {
   // Drops threads whose end lies before the previous call: nothing of theirs can still be in a ring.
   void forget_ended();
 
+  // The JVM's own structure of a thread.
+  [[nodiscard]] const char* java_thread_of(JNIEnv* jni) const noexcept {
+    return reinterpret_cast<const char*>(jni) - fields_.env_offset;
+  }
+
   // Our own thread is none of the application's.
   void exclude(pid_t tid) { excluded_ = tid; }
 

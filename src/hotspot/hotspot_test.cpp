@@ -179,6 +179,25 @@ TEST(Threads, native_ids_come_through_the_os_thread) {
   EXPECT_EQ(native_id(jvm.image, *layout, 0x5), std::nullopt);  // gone
 }
 
+TEST(Threads, allocated_bytes_are_those_counted_and_those_of_the_buffer) {
+  Jvm jvm;
+  jvm.member("Thread", "_allocated_bytes", "jlong", 8);
+  jvm.member("Thread", "_tlab", "ThreadLocalAllocBuffer", 16);
+  jvm.member("ThreadLocalAllocBuffer", "_start", "HeapWord*", 0);
+  jvm.member("ThreadLocalAllocBuffer", "_top", "HeapWord*", 8);
+  const auto structs = jvm.load();
+  ASSERT_TRUE(structs);
+  const auto layout = AllocatedBytesLayout::find(*structs);
+  ASSERT_TRUE(layout);
+  const int64_t thread[] = {0, 5000, 0x10000, 0x10040};
+  EXPECT_EQ(layout->of_current(reinterpret_cast<const char*>(thread)), 5064);
+  Jvm other;
+  other.member("Thread", "_tlab", "ThreadLocalAllocBuffer", 16);
+  const auto fewer = other.load();
+  ASSERT_TRUE(fewer);
+  EXPECT_FALSE(AllocatedBytesLayout::find(*fewer));
+}
+
 // A code heap of 64 segments of 128 bytes: [stub][nmethod c2][free][native wrapper].
 struct CodeHeapImage {
   explicit CodeHeapImage(bool modern) {

@@ -17,6 +17,15 @@ Result<ThreadLayout> ThreadLayout::find(const VmStructs& structs) {
   return layout;
 }
 
+std::optional<AllocatedBytesLayout> AllocatedBytesLayout::find(const VmStructs& structs) {
+  const auto bytes = structs.offset("Thread", "_allocated_bytes");
+  const auto tlab = structs.offset("Thread", "_tlab");
+  const auto start = structs.offset("ThreadLocalAllocBuffer", "_start");
+  const auto top = structs.offset("ThreadLocalAllocBuffer", "_top");
+  if (!bytes || !tlab || !start || !top) return std::nullopt;
+  return AllocatedBytesLayout{*bytes, *tlab + *start, *tlab + *top};
+}
+
 std::optional<pid_t> native_id(const Memory& memory, const ThreadLayout& layout, Address java_thread) {
   const auto os_thread = memory.read<Address>(java_thread + layout.os_thread);
   if (!os_thread || *os_thread == 0) return std::nullopt;

@@ -19,6 +19,21 @@ struct ThreadLayout {
   static Result<ThreadLayout> find(const VmStructs& structs);
 };
 
+// Where a JavaThread counts what it has allocated; the members are listed up to 25 at least.
+struct AllocatedBytesLayout {
+  uint64_t allocated_bytes = 0;  // Thread::_allocated_bytes, without those of the current buffer
+  uint64_t tlab_start = 0, tlab_top = 0;
+
+  static std::optional<AllocatedBytesLayout> find(const VmStructs& structs);
+  // By the thread itself, while it does not allocate.
+  [[nodiscard]] int64_t of_current(const char* java_thread) const noexcept {
+    const auto at = [java_thread](uint64_t offset) {
+      return *reinterpret_cast<const volatile int64_t*>(java_thread + offset);
+    };
+    return at(allocated_bytes) + at(tlab_top) - at(tlab_start);
+  }
+};
+
 std::optional<pid_t> native_id(const Memory& memory, const ThreadLayout& layout, Address java_thread);
 
 }  // namespace tarsier::hotspot

@@ -8,6 +8,8 @@ from harness import LIBRARY, Program, Recorder, books_by_jfr, engine, jdks, jfr_
 THREADS, ROUNDS = 2, 300
 REPLACED = 23_000_000  # objects that the program would allocate without escape analysis
 FIRST = 11  # the first JVM that samples allocation
+# Up to 12 the JVM forgets the rest of a thread's buffer after an object outside of it: some of these are never drawn.
+FORGOTTEN_BEFORE, AFTER_LARGE = 13, "KnownAllocation.shared"
 
 
 @pytest.fixture
@@ -31,11 +33,11 @@ def holder(tmp_path_factory):
     return library
 
 
-def program(jdk, classes, rounds=ROUNDS, options=()):
-    return Program(jdk, classes, "KnownAllocation", THREADS, rounds, options=[*options, "-Xmx512m", "-Xbatch"])
+def program(jdk, classes, rounds=ROUNDS, options=(), sizes=()):
+    return Program(jdk, classes, "KnownAllocation", THREADS, rounds, *sizes, options=[*options, "-Xmx512m", "-Xbatch"])
 
 
-def go(running):
+def go(running, sites=8):
     """Lets the program allocate; {site: (class, bytes, objects)} as it counts them itself."""
     running.tell("go")
     running.wait_for("DONE", 120)
@@ -44,26 +46,28 @@ def go(running):
         if line.startswith("truth "):
             _, site, type_name, amount, objects = line.split()
             truth[site] = (type_name, int(amount), int(objects))
-    assert len(truth) == 8, running.lines
+    assert len(truth) == sites, running.lines
     return truth
 
 
-def check(document, truth, replaced_at_most):
+def check(jdk, document, truth, replaced_at_most):
     """Bytes within 5 %, or within the stated interval (half as wide again: many are compared), and objects alike."""
-    rows = {row["site"]: row for row in document["alloc"]}
+    forgets = jdk.major < FORGOTTEN_BEFORE and "KnownAllocation.arrays4m" in truth
+    # Where a class is used for the first time, the JVM allocates what it needs to load it.
+    rows = {(row["site"], row["class"]): row for row in document["alloc"]}
     wrong = {}
     for site, (type_name, amount, objects) in truth.items():
-        row = rows[site]
-        assert row["class"] == type_name
+        row = rows[site, type_name]
         low, high = row["alloc_bytes_ci95"]
         assert low <= row["alloc_bytes"] <= high
         allowed = max(0.05 * amount, 1.5 * (row["alloc_bytes"] - low), 1.5 * (high - row["alloc_bytes"]))
-        if abs(row["alloc_bytes"] - amount) > allowed:
+        forgotten = 0.3 * amount if forgets and site == AFTER_LARGE else 0
+        if not -allowed - forgotten <= row["alloc_bytes"] - amount <= allowed:
             wrong[site] = (row["alloc_bytes"] / amount, allowed / amount)
         assert row["alloc_count"] / objects == pytest.approx(row["alloc_bytes"] / amount, rel=0.01), site
     assert not wrong, (wrong, document["verdict"])
     # Objects that escape analysis removed cost nothing, and must not show; before the method is compiled they are real.
-    assert rows.get("KnownAllocation.replaced", {"alloc_count": 0})["alloc_count"] <= replaced_at_most
+    assert sum(row["alloc_count"] for (site, _), row in rows.items() if site == "KnownAllocation.replaced") <= replaced_at_most
 
 
 def check_chains(file, truth):
@@ -90,14 +94,27 @@ def test_known_allocation_from_the_start(sampling_jdk, classes, tmp_path):
         truth = go(running.ready())
         assert running.wait() == 0
     document = report(file, "alloc")
-    check(document, truth, 0.02 * REPLACED)
-    check_chains(file, truth)
+    check(sampling_jdk, document, truth, 0.02 * REPLACED)
+    if sampling_jdk.major >= FORGOTTEN_BEFORE:
+        check_chains(file, truth)
     used = engine(document, "alloc")
     assert used["interval_bytes"] == 32 << 10
     assert [e["name"] for e in document["recording"]["engines"]] == ["alloc"]
     assert books_by_jfr(sampling_jdk, file, "alloc")[1] == used["samples"]["written"]
     assert jfr_counts(sampling_jdk, file)["jdk.ObjectAllocationSample"] == used["samples"]["written"]
     assert document["recording"]["overhead"]["app_threads_ns"] > 0
+
+
+@pytest.mark.parametrize("interval", ["2k", "32k"])
+def test_known_allocation_without_large_objects(sampling_jdk, classes, tmp_path, interval):
+    """At an interval that is not far from the objects' sizes: what the JVM does with the last one must not show."""
+    file = tmp_path / "small.jfr"
+    with program(sampling_jdk, classes, options=[f"-agentpath:{LIBRARY}=alloc={interval},file={file}"],
+                 sizes=["small"]) as running:
+        truth = go(running.ready(), sites=4)
+        assert running.wait() == 0
+    check(sampling_jdk, report(file, "alloc"), truth, 0.02 * REPLACED)
+    check_chains(file, truth)
 
 
 def test_known_allocation_attached_with_everything(sampling_jdk, classes, tmp_path):
@@ -111,7 +128,7 @@ def test_known_allocation_attached_with_everything(sampling_jdk, classes, tmp_pa
             running.wait()
             recorder.finish()
     document = report(file, "alloc,hot")
-    check(document, truth, 0)
+    check(sampling_jdk, document, truth, 0)
     assert {e["name"] for e in document["recording"]["engines"]} == {"agct", "alloc"}
     assert document["recording"]["profile"] == "cpu"
     assert engine(document, "agct")["samples"]["written"] > 0

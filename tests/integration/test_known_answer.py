@@ -37,8 +37,13 @@ def tolerance(document, share):
     return max(0.02, noise) if used["interval_ns"] <= 1_000_000 else 0.02 + noise
 
 
-def check_shares(document, truth):
+def check_shares(document, truth, among=None):
+    """`among`: the shares are of these methods only, whatever else there was."""
     shares, expected = shares_by_report(document), true_shares(truth)
+    if among:
+        whole = sum(shares[method][1] for method in among)
+        assert whole > 0.9, document["verdict"]
+        shares = {method: (own / whole, total / whole) for method, (own, total) in shares.items()}
     wrong = {}
     for method, share in expected.items():
         # The leaf is inlined into twenty() and does all its work; the two others are leaves themselves.
@@ -47,6 +52,13 @@ def check_shares(document, truth):
             if abs(found - share) > tolerance(document, share):
                 wrong[name] = f"{found:.4f} instead of {share:.4f} +- {tolerance(document, share):.4f}"
     assert not wrong, document["verdict"]
+
+
+def waited(program, truth):
+    """Had the program to wait for a CPU, by its own account? Then a clock that is a thread finds it where it was preempted,
+    which is where it asks for the time (docs/jdk-ledger.md): up to a tenth of the samples is there, and not in METHODS."""
+    elapsed = next(json.loads(line.removeprefix("elapsed ")) for line in program.lines if line.startswith("elapsed "))
+    return sum(elapsed.values()) > 1.1 * sum(truth.values())
 
 
 def check_quality(document, samples):
@@ -75,7 +87,7 @@ def test_shares_when_started_with_the_agent(jdk, classes, tmp_path, clock):
         assert program.wait() == 0
     document = report(file)
     assert engine(document)["mechanism"].startswith(clock)
-    check_shares(document, truth)
+    check_shares(document, truth, METHODS if clock == "timekeeper" and waited(program, truth) else None)
     samples = samples_by_jfr(jdk, file, depth=64)
     check_sleeper(samples, starts=True)
     check_quality(document, samples)

@@ -13,7 +13,8 @@ namespace {
 
 constexpr Bytes kDefaultOfJvm(512 << 10);  // ThreadHeapSampler, 11 to 25; JVMTI does not tell the current one
 constexpr int kFirstMajor = 11;
-constexpr int kFirstThatCounts = 25;  // right, also outside TLABs: see AllocDraws
+constexpr int kFirstThatCounts = 25;     // right, also outside TLABs: see AllocDraws
+constexpr int kFirstWithoutMemory = 13;  // in its gaps: see alloc_probability_after
 
 jvmtiCapabilities wanted_capabilities() {
   jvmtiCapabilities wanted{};
@@ -35,9 +36,12 @@ class AllocEngine final : public Engine {
   }
   void stop() override;
   EngineStats stats() override { return capture_ ? read_stats() : EngineStats(); }
-  void on_sampled_object(jvmtiEnv* jvmti, jclass klass, jlong size) override { capture_->sample(jvmti, klass, size); }
+  void on_sampled_object(jvmtiEnv* jvmti, JNIEnv* jni, jclass klass, jlong size) override {
+    capture_->sample(jvmti, jni, klass, size);
+  }
 
  private:
+  [[nodiscard]] std::optional<hotspot::AllocatedBytesLayout> allocated_bytes() const;
   bool decode_captured();
   EngineStats read_stats();
 
@@ -82,12 +86,20 @@ Status AllocEngine::start() {
   }
   draws_.emplace(interval.count, kDefaultOfJvm.count, context_.threads.newest_serial(),
                  context_.jvm.major() < kFirstThatCounts);
-  capture_.emplace(context_.threads, *draws_, std::span(ring_.data(), ring_.size()), context_.options.max_depth);
+  capture_.emplace(context_.threads, *draws_, allocated_bytes(), std::span(ring_.data(), ring_.size()),
+                   context_.options.max_depth);
   if (jvmti->SetHeapSamplingInterval(static_cast<jint>(draws_->current())) != JVMTI_ERROR_NONE ||
       jvmti->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, nullptr) != JVMTI_ERROR_NONE) {
     return Error{Errc::kUnsupported, "the JVM does not start sampling allocation"};
   }
   return {};
+}
+
+// Only if it is needed. Without it the estimates are those of the JVM.
+std::optional<hotspot::AllocatedBytesLayout> AllocEngine::allocated_bytes() const {
+  const auto& structs = context_.jvm.lib().structs();
+  if (context_.jvm.major() >= kFirstWithoutMemory || !structs) return std::nullopt;
+  return hotspot::AllocatedBytesLayout::find(*structs);
 }
 
 bool AllocEngine::decode_captured() {

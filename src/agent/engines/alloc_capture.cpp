@@ -24,6 +24,12 @@ struct Free {
 constexpr int64_t kUnseen = -1;
 thread_local int64_t t_drawn_with = kUnseen;
 
+// The last object of this thread that the JVM drew, and what the thread had allocated then, that object included.
+struct LastDrawn {
+  int64_t size = 0, allocated = 0;
+};
+thread_local LastDrawn t_last_drawn;
+
 // In [0, 1): xorshift, one state per thread.
 double next_random() noexcept {
   thread_local uint64_t state = 0;
@@ -46,14 +52,17 @@ Nanos cost_of_cpu_clock() noexcept {
 
 }  // namespace
 
-AllocCapture::AllocCapture(ThreadRegistry& threads, AllocDraws& draws, std::span<uint8_t> ring, int32_t max_depth)
+AllocCapture::AllocCapture(ThreadRegistry& threads, AllocDraws& draws,
+                           std::optional<hotspot::AllocatedBytesLayout> allocated_bytes, std::span<uint8_t> ring,
+                           int32_t max_depth)
     : threads_(threads),
       draws_(draws),
+      allocated_bytes_(allocated_bytes),
       max_depth_(max_depth),
       clock_cost_(cost_of_cpu_clock()),
       ring_(ring.data(), ring.size()) {}
 
-void AllocCapture::sample(jvmtiEnv* jvmti, jclass klass, int64_t size) noexcept {
+void AllocCapture::sample(jvmtiEnv* jvmti, JNIEnv* jni, jclass klass, int64_t size) noexcept {
   thread_local uint32_t calls = static_cast<uint32_t>(::gettid());  // see `measure`
   const auto key = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(&calls) >> 6);
   gate_.enter(key);
@@ -64,7 +73,7 @@ void AllocCapture::sample(jvmtiEnv* jvmti, jclass klass, int64_t size) noexcept 
     constexpr uint32_t kMeasureOneIn = 16;
     const bool measure = calls++ % kMeasureOneIn == 0;
     const Nanos start = measure ? clock_now(CLOCK_THREAD_CPUTIME_ID) : Nanos(0);
-    take_or_pass(jvmti, klass, size);
+    take_or_pass(jvmti, jni, klass, size);
     if (measure) {
       const Nanos spent = std::max(clock_now(CLOCK_THREAD_CPUTIME_ID) - start - clock_cost_, Nanos(0));
       counters_.measured.fetch_add(1, std::memory_order_relaxed);
@@ -74,16 +83,25 @@ void AllocCapture::sample(jvmtiEnv* jvmti, jclass klass, int64_t size) noexcept 
   gate_.leave(key);
 }
 
-void AllocCapture::take_or_pass(jvmtiEnv* jvmti, jclass klass, int64_t size) noexcept {
+double AllocCapture::hit_of(JNIEnv* jni, int64_t size, int64_t drawn_with) noexcept {
+  if (!allocated_bytes_) return alloc_probability(size, drawn_with);
+  const int64_t allocated = allocated_bytes_->of_current(threads_.java_thread_of(jni));
+  const LastDrawn last = t_last_drawn;
+  t_last_drawn = {size, allocated};
+  return alloc_probability_after(size, drawn_with, allocated - size - last.allocated, last.size);
+}
+
+void AllocCapture::take_or_pass(jvmtiEnv* jvmti, JNIEnv* jni, jclass klass, int64_t size) noexcept {
   const int64_t drawn_with = next_draw();
   draws_.saw(size, drawn_with);
-  const double kept = alloc_kept_share(size, drawn_with, draws_.wanted());
+  const double hit = hit_of(jni, size, drawn_with);
+  const double kept = alloc_kept_share(size, hit, draws_.wanted());
   if (kept < 1 && next_random() >= kept) {
     counters_.passed_over.fetch_add(1, std::memory_order_relaxed);
     return;
   }
   counters_.taken.fetch_add(1, std::memory_order_relaxed);
-  take(jvmti, klass, size, drawn_with);
+  take(jvmti, klass, size, hit);
 }
 
 void AllocCapture::silence() noexcept {
@@ -107,12 +125,12 @@ int64_t AllocCapture::next_draw() noexcept {
   return drawn_with;
 }
 
-void AllocCapture::take(jvmtiEnv* jvmti, jclass klass, int64_t size, int64_t drawn_with) noexcept {
+void AllocCapture::take(jvmtiEnv* jvmti, jclass klass, int64_t size, double hit) noexcept {
   AllocRecord record{};
   record.time_ns = static_cast<uint64_t>(monotonic_now().count);
   record.size = static_cast<uint64_t>(size);
   record.thread = threads_.serial_of_current();
-  record.weight = static_cast<uint64_t>(alloc_weight(size, drawn_with, draws_.wanted()));
+  record.weight = static_cast<uint64_t>(alloc_weight(size, hit, draws_.wanted()));
 
   // Nearly all stacks fit into this; the others are walked again, with memory that is neither the thread's stack, of
   // which little may be left, nor kept for each of thousands of threads.

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -13,6 +14,7 @@
 #include "agent/thread_registry.h"
 #include "base/sigsafe/gate.h"
 #include "base/sigsafe/mpsc_ring.h"
+#include "hotspot/threads.h"
 
 namespace tarsier::agent {
 
@@ -52,11 +54,13 @@ struct AllocCounters {
 
 class AllocCapture {
  public:
-  // `ring` is zeroed and owned by the caller.
-  AllocCapture(ThreadRegistry& threads, AllocDraws& draws, std::span<uint8_t> ring, int32_t max_depth);
+  // `ring` is zeroed and owned by the caller. `allocated_bytes`: if the JVM's gaps depend on the object before them,
+  // see alloc_probability_after.
+  AllocCapture(ThreadRegistry& threads, AllocDraws& draws, std::optional<hotspot::AllocatedBytesLayout> allocated_bytes,
+               std::span<uint8_t> ring, int32_t max_depth);
 
   // The JVMTI event, in the allocating thread.
-  void sample(jvmtiEnv* jvmti, jclass klass, int64_t size) noexcept;
+  void sample(jvmtiEnv* jvmti, JNIEnv* jni, jclass klass, int64_t size) noexcept;
   // Nobody is in sample() any more, nor does anything there, when it returns.
   void silence() noexcept;
 
@@ -64,8 +68,10 @@ class AllocCapture {
   AllocCounters& counters() noexcept { return counters_; }
 
  private:
-  void take_or_pass(jvmtiEnv* jvmti, jclass klass, int64_t size) noexcept;
-  void take(jvmtiEnv* jvmti, jclass klass, int64_t size, int64_t drawn_with) noexcept;
+  void take_or_pass(jvmtiEnv* jvmti, JNIEnv* jni, jclass klass, int64_t size) noexcept;
+  void take(jvmtiEnv* jvmti, jclass klass, int64_t size, double hit) noexcept;
+  // The probability with which the JVM hit this object.
+  double hit_of(JNIEnv* jni, int64_t size, int64_t drawn_with) noexcept;
   // The interval with which this thread's sample was drawn; from now on it waits for one drawn with the current one.
   int64_t next_draw() noexcept;
   void drop(AllocDrop cause) noexcept {
@@ -74,6 +80,7 @@ class AllocCapture {
 
   ThreadRegistry& threads_;
   AllocDraws& draws_;
+  const std::optional<hotspot::AllocatedBytesLayout> allocated_bytes_;
   const int32_t max_depth_;
   const Nanos clock_cost_;
   MpscRing ring_;

@@ -31,7 +31,7 @@ int64_t AllocDraws::first_of(uint32_t thread) const noexcept {
 
 void AllocDraws::saw(int64_t size, int64_t drawn_with) noexcept {
   if (fine_ == wanted_) return;
-  const int64_t weight = alloc_weight(size, drawn_with, drawn_with);
+  const int64_t weight = alloc_weight(size, alloc_probability(size, drawn_with), drawn_with);
   bytes_.fetch_add(weight, std::memory_order_relaxed);
   if (size < kLarge) return;
   large_bytes_.fetch_add(weight, std::memory_order_relaxed);

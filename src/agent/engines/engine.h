@@ -73,7 +73,7 @@ class Engine {
 
   // JVMTI events that an engine has asked for, in the thread concerned.
   virtual void on_class_prepare(jvmtiEnv*, jclass) {}
-  virtual void on_sampled_object(jvmtiEnv*, jclass, jlong /*size*/) {}
+  virtual void on_sampled_object(jvmtiEnv*, JNIEnv*, jclass, jlong /*size*/) {}
 };
 
 }  // namespace tarsier::agent
