@@ -62,7 +62,9 @@ size_t end_of_word(std::string_view text) {
 void append_wrapped(std::string& out, std::string_view text) {
   size_t column = 0;
   while (!text.empty()) {
-    const std::string_view word = text.substr(0, end_of_word(text));
+    const std::string_view whole = text.substr(0, end_of_word(text));
+    // Class names of 60,000 characters exist.
+    const std::string word = display_width(whole) > kColumns - 2 ? cut_front(whole, kColumns - 2) : std::string(whole);
     const size_t width = display_width(word);
     if (column > 0 && column + 1 + width > kColumns) {
       out += "\n  ";
@@ -73,7 +75,7 @@ void append_wrapped(std::string& out, std::string_view text) {
     }
     out += word;
     column += width;
-    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    text.remove_prefix(std::min(whole.size() + 1, text.size()));
   }
   out += '\n';
 }
