@@ -29,11 +29,6 @@ JAVA_SOURCES = ROOT / "tests/java"
 # Seconds; for everything that takes a moment on an idle machine. Emulation is some times slower.
 DEADLINE = 240 if other_arch.is_asked_for() else 60
 
-# A shell without job control starts what it puts into the background with SIGINT ignored, and children inherit that;
-# the command keeps to it. Whoever starts the tests like this would see no Ctrl-C of theirs arrive.
-if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
 
 def compile_programs(folder):
     """Compiles tests/java for every JVM from 8 on."""
