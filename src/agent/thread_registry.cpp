@@ -75,9 +75,9 @@ JavaThread ThreadRegistry::describe(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread
   entry.java_id = jni->GetLongField(thread, fields_.tid);
   entry.name = name_of(jvmti, jni, thread);
   entry.env = env;
+  entry.java_thread = static_cast<const uint8_t*>(env) - fields_.env_offset;
   if (layout_.last_java_sp) {
-    const char* java_thread = static_cast<const char*>(env) - fields_.env_offset;
-    entry.last_java_sp = reinterpret_cast<const uint64_t*>(java_thread + *layout_.last_java_sp);
+    entry.last_java_sp = reinterpret_cast<const uint64_t*>(entry.java_thread + *layout_.last_java_sp);
   }
   entry.ref = jni->NewGlobalRef(thread);
   return entry;

@@ -29,8 +29,9 @@ struct JavaThread {
   pid_t tid = 0;
   int64_t java_id = 0;
   std::string name;
-  void* env = nullptr;    // its JNIEnv
-  jobject ref = nullptr;  // global, until it ends
+  void* env = nullptr;                   // its JNIEnv
+  const uint8_t* java_thread = nullptr;  // what the JVM keeps about it. Gone with the thread.
+  jobject ref = nullptr;                 // global, until it ends
   // 0 in it: no Java frame, if it runs no Java code now. Null if this JVM does not tell. Gone with the thread.
   const uint64_t* last_java_sp = nullptr;
   bool ended = false;

@@ -1,29 +1,14 @@
 #include "capture/agct.h"
 
-#include <errno.h>
-#include <sched.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <ucontext.h>
-#include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 
-#include "base/sigsafe/gate.h"
 #include "capture/registers.h"
 
 namespace tarsier::capture {
 namespace {
-
-// A handler gets no argument from the one who installed it: these two are how it finds its session.
-std::atomic<AgctCapture*> g_active{nullptr};
-Gate g_gate;
-
-uint64_t now_ns(clockid_t clock) noexcept {
-  timespec t;
-  ::clock_gettime(clock, &t);
-  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec);
-}
 
 // With a wrong sp the walk finds the leaf's saved return address and takes the caller for its own caller: the same
 // frames, at the same bytecodes, twice. No real recursion looks like that, since it calls itself and the leaf from
@@ -51,7 +36,7 @@ void skip_breadcrumb([[maybe_unused]] Registers& java) noexcept {
 
 // A buffer that a handler borrows while AsyncGetCallTrace fills it: too large for the 8 KB of stack that we allow
 // ourselves, too seldom used to have one per thread.
-struct Scratch {
+struct Buffer {
   std::atomic<uint32_t> busy;
   uint32_t padding;
   uint64_t kernel[kMaxKernelFrames];
@@ -61,90 +46,39 @@ struct Scratch {
 }  // namespace
 
 size_t AgctCapture::scratch_size(int32_t max_depth) noexcept {
-  const size_t size = sizeof(Scratch) + static_cast<size_t>(max_depth) * sizeof(AgctFrame);
+  const size_t size = sizeof(Buffer) + static_cast<size_t>(max_depth) * sizeof(AgctFrame);
   return (size + 63) & ~size_t{63};
 }
 
-AgctCapture::AgctCapture(AgctFunction agct, Clock& clock, int32_t max_depth, const Memory& memory) noexcept
-    : agct_(agct),
-      clock_(clock),
+AgctCapture::AgctCapture(AgctFunction agct, Clock& clock, int32_t max_depth, const Memory& memory,
+                         const Scratch& scratch, std::span<const UnwindTable> native) noexcept
+    : SignalCapture(clock, memory, sizeof(AgctRecord)),
+      agct_(agct),
       max_depth_(max_depth),
-      ring_(memory.ring, memory.ring_size),
-      threads_(memory.threads, memory.thread_slots),
-      scratch_(memory.scratch),
-      scratch_count_(memory.scratch_count),
-      native_(memory.native) {}
-
-void AgctCapture::activate(AgctCapture* capture) noexcept {
-  // seq_cst: see Gate.
-  g_active.store(capture, std::memory_order_seq_cst);
-  if (capture != nullptr) return;
-  while (!g_gate.quiet()) ::sched_yield();  // handlers never wait for anything
-}
-
-#if defined(__x86_64__)
-// qemu-user enters handlers with a misaligned stack, and AsyncGetCallTrace uses aligned SSE stores.
-__attribute__((force_align_arg_pointer))
-#endif
-void AgctCapture::handle_signal(int, siginfo_t* info, void* ucontext) noexcept {
-  const int saved_errno = errno;
-  const auto tid = static_cast<pid_t>(::syscall(SYS_gettid));
-  g_gate.enter(static_cast<uint32_t>(tid));
-  // seq_cst: see Gate.
-  if (AgctCapture* capture = g_active.load(std::memory_order_seq_cst)) capture->sample(tid, *info, ucontext);
-  g_gate.leave(static_cast<uint32_t>(tid));
-  errno = saved_errno;
-}
-
-void AgctCapture::sample(pid_t tid, const siginfo_t& info, void* ucontext) noexcept {
-  AgctThread* thread = threads_.find(tid);
-  if (thread == nullptr) {
-    // A tick that was under way when its thread said goodbye.
-    if (info.si_code == SI_USER) return;
-    counters_.taken.fetch_add(1, std::memory_order_relaxed);
-    drop(AgctDrop::kUnknownThread);
-    return;
-  }
-  if (!clock_.owns(thread->clock, info)) {
-    // Somebody's kill(). Standard signals coalesce, so a tick of ours may have been swallowed by it: go on ticking.
-    clock_.rearm(thread->clock);
-    return;
-  }
-  if (!clock_.wants(thread->clock)) return clock_.rearm(thread->clock);
-  // Our own cost is CPU time, not the time on the wall, which includes being preempted; but that clock is a system
-  // call, so one sample in kMeasureOneIn pays for it and stands for the others.
-  constexpr uint32_t kMeasureOneIn = 16;
-  const bool measure = thread->samples++ % kMeasureOneIn == 0;
-  const uint64_t start = measure ? now_ns(CLOCK_THREAD_CPUTIME_ID) : 0;
-  counters_.taken.fetch_add(1, std::memory_order_relaxed);
-  take(*thread, info, ucontext, now_ns(CLOCK_MONOTONIC));
-  clock_.rearm(thread->clock);
-  if (!measure) return;
-  counters_.measured.fetch_add(1, std::memory_order_relaxed);
-  counters_.measured_ns.fetch_add(now_ns(CLOCK_THREAD_CPUTIME_ID) - start, std::memory_order_relaxed);
-}
+      scratch_(scratch),
+      native_(native) {}
 
 uint8_t* AgctCapture::claim_scratch(uint32_t key) noexcept {
   const size_t size = scratch_size(max_depth_);
-  for (size_t i = 0; i < scratch_count_; ++i) {
-    uint8_t* memory = scratch_ + ((key + i) % scratch_count_) * size;
+  for (size_t i = 0; i < scratch_.count; ++i) {
+    uint8_t* memory = scratch_.memory + ((key + i) % scratch_.count) * size;
     uint32_t free = 0;
     // Acquire pairs with the release in take().
-    if (reinterpret_cast<Scratch*>(memory)->busy.compare_exchange_strong(free, 1, std::memory_order_acquire,
-                                                                         std::memory_order_relaxed)) {
+    if (reinterpret_cast<Buffer*>(memory)->busy.compare_exchange_strong(free, 1, std::memory_order_acquire,
+                                                                        std::memory_order_relaxed)) {
       return memory;
     }
   }
   return nullptr;
 }
 
-void AgctCapture::take(AgctThread& thread, const siginfo_t& info, void* ucontext, uint64_t now) noexcept {
+void AgctCapture::take(SampledThread& thread, const siginfo_t& info, void* ucontext, uint64_t now_ns) noexcept {
   const uint64_t weight = clock_.weight_ns(thread.clock, info);
   const Registers registers = Registers::of(*static_cast<ucontext_t*>(ucontext));
-  auto* scratch = reinterpret_cast<Scratch*>(claim_scratch(thread.clock.serial));
+  auto* scratch = reinterpret_cast<Buffer*>(claim_scratch(thread.clock.serial));
   if (scratch == nullptr) {
     clock_.rest(thread.clock, 0);
-    return drop(AgctDrop::kNoScratch);
+    return drop(Drop::kNoScratch);
   }
 
   const uint32_t kernel_count = clock_.kernel_frames(thread.clock, scratch->kernel);
@@ -163,7 +97,7 @@ void AgctCapture::take(AgctThread& thread, const siginfo_t& info, void* ucontext
   uint8_t* out = ring_.reserve(sizeof(AgctRecord) + kernel_bytes + frame_bytes);
   if (out != nullptr) {
     AgctRecord record{};
-    record.time_ns = now;
+    record.time_ns = now_ns;
     record.weight_ns = weight;
     record.pc = registers.pc;
     record.thread = thread.clock.serial;
@@ -177,24 +111,10 @@ void AgctCapture::take(AgctThread& thread, const siginfo_t& info, void* ucontext
     std::memcpy(out + sizeof(record) + kernel_bytes, scratch->frames, frame_bytes);
     ring_.commit(out);
   } else {
-    drop(AgctDrop::kRingFull);
+    drop(Drop::kRingFull);
   }
   scratch->busy.store(0, std::memory_order_release);
   clock_.rest(thread.clock, out != nullptr ? registers.sp : 0);
-}
-
-void AgctCapture::repeat(const ThreadClock& thread, uint64_t now_ns, uint64_t weight_ns) noexcept {
-  counters_.taken.fetch_add(1, std::memory_order_relaxed);
-  uint8_t* out = ring_.reserve(sizeof(AgctRecord));
-  if (out == nullptr) return drop(AgctDrop::kRingFull);
-  AgctRecord record{};
-  record.time_ns = now_ns;
-  record.weight_ns = weight_ns;
-  record.thread = thread.serial;
-  record.waits = thread.waits.load(std::memory_order_relaxed);
-  record.repeated = true;
-  std::memcpy(out, &record, sizeof(record));
-  ring_.commit(out);
 }
 
 uint32_t AgctCapture::walk_from_caller(AgctTrace& trace, void* ucontext) noexcept {

@@ -47,12 +47,12 @@ struct Fixture {
         table(1 << 22),
         scratch(4 * AgctCapture::scratch_size(kDepth) / 8),
         capture(fake_agct, clock, kDepth,
-                {reinterpret_cast<uint8_t*>(ring.data()), ring_size, table.data(), table.size(),
-                 reinterpret_cast<uint8_t*>(scratch.data()), 4}) {
+                {reinterpret_cast<uint8_t*>(ring.data()), ring_size, table.data(), table.size()},
+                {reinterpret_cast<uint8_t*>(scratch.data()), 4}) {
     g_answer = 3;
   }
-  void add(AgctThread& thread, pid_t tid) { capture.threads().set(tid, &thread); }
-  uint64_t dropped(AgctDrop cause) { return capture.counters().dropped[static_cast<size_t>(cause)]; }
+  void add(SampledThread& thread, pid_t tid) { capture.threads().set(tid, &thread); }
+  uint64_t dropped(Drop cause) { return capture.counters().dropped[static_cast<size_t>(cause)]; }
 
   std::vector<uint64_t> ring;
   std::vector<void*> table;
@@ -63,14 +63,14 @@ struct Fixture {
 TEST(Agct, a_sample_carries_thread_weight_kernel_and_java_frames) {
   ManualClock clock;
   Fixture f(clock);
-  AgctThread thread;
+  SampledThread thread;
   thread.clock.serial = 42;
   f.add(thread, ::gettid());
-  auto signal = linux::OwnedSignal::take(AgctCapture::handle_signal);
+  auto signal = linux::OwnedSignal::take(SignalCapture::handle_signal);
   ASSERT_TRUE(signal);
-  AgctCapture::activate(&f.capture);
+  SignalCapture::activate(&f.capture);
   ::raise(signal->number());
-  AgctCapture::activate(nullptr);
+  SignalCapture::activate(nullptr);
   ::raise(signal->number());  // nobody listens any more
 
   EXPECT_EQ(f.capture.counters().taken, 1u);
@@ -91,48 +91,48 @@ TEST(Agct, a_sample_carries_thread_weight_kernel_and_java_frames) {
 TEST(Agct, errno_survives_the_handler) {
   ManualClock clock;
   Fixture f(clock);
-  AgctThread thread;
+  SampledThread thread;
   f.add(thread, ::gettid());
-  auto signal = linux::OwnedSignal::take(AgctCapture::handle_signal);
+  auto signal = linux::OwnedSignal::take(SignalCapture::handle_signal);
   ASSERT_TRUE(signal);
-  AgctCapture::activate(&f.capture);
+  SignalCapture::activate(&f.capture);
   errno = 4711;
   ::syscall(SYS_tgkill, ::getpid(), ::gettid(), signal->number());
   EXPECT_EQ(errno, 4711);
-  AgctCapture::activate(nullptr);
+  SignalCapture::activate(nullptr);
 }
 
 TEST(Agct, what_does_not_fit_is_counted_by_cause_and_the_sum_holds) {
   ManualClock clock;
   Fixture f(clock, 1 << 10);
-  AgctThread thread;
-  auto signal = linux::OwnedSignal::take(AgctCapture::handle_signal);
+  SampledThread thread;
+  auto signal = linux::OwnedSignal::take(SignalCapture::handle_signal);
   ASSERT_TRUE(signal);
-  AgctCapture::activate(&f.capture);
+  SignalCapture::activate(&f.capture);
   f.add(thread, ::gettid());
   for (int i = 0; i < 100; ++i) ::raise(signal->number());
-  AgctCapture::activate(nullptr);
+  SignalCapture::activate(nullptr);
   const uint64_t written = f.capture.ring().consume([](const uint8_t*, size_t) {});
-  EXPECT_GT(f.dropped(AgctDrop::kRingFull), 0u);
+  EXPECT_GT(f.dropped(Drop::kRingFull), 0u);
   EXPECT_EQ(f.capture.counters().taken, 100u);
-  EXPECT_EQ(f.capture.counters().taken, written + f.dropped(AgctDrop::kRingFull));
+  EXPECT_EQ(f.capture.counters().taken, written + f.dropped(Drop::kRingFull));
 }
 
 TEST(Agct, a_thread_inside_the_jvm_without_any_java_frame_is_no_failure) {
   ManualClock clock;
   Fixture f(clock);
-  AgctThread thread;
+  SampledThread thread;
   uint64_t last_java_sp = 0;
   thread.last_java_sp = &last_java_sp;
   f.add(thread, ::gettid());
-  auto signal = linux::OwnedSignal::take(AgctCapture::handle_signal);
+  auto signal = linux::OwnedSignal::take(SignalCapture::handle_signal);
   ASSERT_TRUE(signal);
-  AgctCapture::activate(&f.capture);
+  SignalCapture::activate(&f.capture);
   g_answer = -3;
   ::raise(signal->number());
   last_java_sp = 0x1000;
   ::raise(signal->number());
-  AgctCapture::activate(nullptr);
+  SignalCapture::activate(nullptr);
   std::vector<int32_t> results;
   f.capture.ring().consume(
       [&](const uint8_t* payload, size_t) { results.push_back(reinterpret_cast<const AgctRecord*>(payload)->result); });
@@ -161,11 +161,11 @@ TEST(Agct, a_repetition_is_a_sample_that_counts_and_carries_no_stack) {
 TEST(Agct, a_failed_walk_is_a_sample_with_its_cause) {
   ManualClock clock;
   Fixture f(clock);
-  AgctThread thread;
+  SampledThread thread;
   f.add(thread, ::gettid());
-  auto signal = linux::OwnedSignal::take(AgctCapture::handle_signal);
+  auto signal = linux::OwnedSignal::take(SignalCapture::handle_signal);
   ASSERT_TRUE(signal);
-  AgctCapture::activate(&f.capture);
+  SignalCapture::activate(&f.capture);
   for (const int32_t answer : {0, -2, -5, -6, -10}) {
     g_answer = answer;
     ::raise(signal->number());
@@ -175,7 +175,7 @@ TEST(Agct, a_failed_walk_is_a_sample_with_its_cause) {
       EXPECT_EQ(record.frame_count, 0u);
     });
   }
-  AgctCapture::activate(nullptr);
+  SignalCapture::activate(nullptr);
 }
 
 // CPU time used by this thread, spent in a way that the optimizer keeps.
@@ -190,8 +190,8 @@ void burn(Nanos cpu) {
 // The samples of a burning thread weigh what the kernel says it used; a sleeping one has none.
 void expect_weights_tell_the_cpu_time(Clock& clock) {
   Fixture f(clock, 1 << 22);
-  AgctCapture::activate(&f.capture);
-  AgctThread busy, idle;
+  SignalCapture::activate(&f.capture);
+  SampledThread busy, idle;
   busy.clock.serial = 1;
   idle.clock.serial = 2;
   std::atomic<pid_t> idle_tid{0};
@@ -208,7 +208,7 @@ void expect_weights_tell_the_cpu_time(Clock& clock) {
   const Nanos before = *linux::thread_cpu_time(::gettid());
   burn(millis(400));
   const Nanos used = *linux::thread_cpu_time(::gettid()) - before;
-  AgctCapture::activate(nullptr);
+  SignalCapture::activate(nullptr);
   clock.stop(busy.clock);
   clock.stop(idle.clock);
   stop = true;
@@ -233,7 +233,7 @@ void expect_weights_tell_the_cpu_time(Clock& clock) {
 TEST(PerfClock, weights_tell_the_cpu_time) {
   if (kUnderSanitizer) GTEST_SKIP() << "a sanitizer delays signals";
   if (const int err = PerfClock::probe(false)) GTEST_SKIP() << "perf_event_open: " << ::strerror(err);
-  auto signal = linux::OwnedSignal::take(AgctCapture::handle_signal);
+  auto signal = linux::OwnedSignal::take(SignalCapture::handle_signal);
   ASSERT_TRUE(signal);
   PerfClock clock({signal->number(), 500'000, PerfClock::probe(true) == 0});
   expect_weights_tell_the_cpu_time(clock);
@@ -241,7 +241,7 @@ TEST(PerfClock, weights_tell_the_cpu_time) {
 
 TEST(CpuTimerClock, weights_tell_the_cpu_time) {
   if (kUnderSanitizer) GTEST_SKIP() << "a sanitizer delays signals";
-  auto signal = linux::OwnedSignal::take(AgctCapture::handle_signal);
+  auto signal = linux::OwnedSignal::take(SignalCapture::handle_signal);
   ASSERT_TRUE(signal);
   CpuTimerClock clock(signal->number(), static_cast<uint64_t>(linux::kernel_tick().count));
   expect_weights_tell_the_cpu_time(clock);
@@ -263,7 +263,7 @@ TEST(Clocks, periods_are_random_around_the_interval) {
 
 TEST(Agct, stopping_while_many_threads_are_sampled_leaves_no_handler_behind) {
   ManualClock clock;
-  auto signal = linux::OwnedSignal::take(AgctCapture::handle_signal);
+  auto signal = linux::OwnedSignal::take(SignalCapture::handle_signal);
   ASSERT_TRUE(signal);
   std::atomic<bool> stop{false};
   std::vector<std::thread> threads;
@@ -274,9 +274,9 @@ TEST(Agct, stopping_while_many_threads_are_sampled_leaves_no_handler_behind) {
   }
   for (int round = 0; round < 50; ++round) {
     auto f = std::make_unique<Fixture>(clock);
-    AgctCapture::activate(&f->capture);
+    SignalCapture::activate(&f->capture);
     std::this_thread::yield();
-    AgctCapture::activate(nullptr);
+    SignalCapture::activate(nullptr);
     f.reset();  // a handler that still used it would be found by ASan
   }
   stop = true;

@@ -50,7 +50,8 @@ Result<CodeCache> CodeCache::find(const Memory& memory, const VmStructs& structs
       const int32_t count = memory.read<int32_t>(*array + (length ? *length : *length_8)).value_or(0);
       const auto first = memory.read<Address>(*array + *data);
       for (int32_t i = 0; first && i < std::min(count, 16); ++i) {
-        if (const auto heap = memory.read<Address>(*first + 8 * i)) heaps.push_back(*heap);
+        if (const auto heap = memory.read<Address>(*first + Address{8} * static_cast<Address>(i)))
+          heaps.push_back(*heap);
       }
     }
   } else if (const auto single = structs.address("CodeCache", "_heap")) {  // JDK 8
@@ -124,6 +125,18 @@ Code CodeCache::code_at(Address pc) const {
   const auto blob = blob_at(pc);
   if (!blob) return {};
   return *blob == 0 ? Code{CodeKind::kStub, 0, 0} : describe(*blob);
+}
+
+std::vector<std::pair<Address, Address>> CodeCache::stable_ranges() const {
+  std::vector<std::pair<Address, Address>> ranges;
+  for (const Heap& heap : heaps_) {
+    const Address high = memory_->read<Address>(heap.high_field).value_or(0);
+    if (high <= heap.low) continue;
+    ranges.emplace_back(heap.high_field, heap.high_field + sizeof(Address));
+    ranges.emplace_back(heap.low, high);
+    ranges.emplace_back(heap.segmap, heap.segmap + ((high - heap.low) >> heap.log2_segment));
+  }
+  return ranges;
 }
 
 std::string CodeCache::stub_name(Address pc) const {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/memory.h"
@@ -28,6 +29,12 @@ class CodeCache {
   [[nodiscard]] Code code_at(Address pc) const;
   // What HotSpot calls the stub at a pc, e.g. "StubRoutines (2)"; "[stub]" if it does not say.
   [[nodiscard]] std::string stub_name(Address pc) const;
+  // The blob that contains a pc; 0: a free block; nullopt: not in the code cache.
+  [[nodiscard]] std::optional<Address> blob_at(Address pc) const;
+  // [begin, end) of the template interpreter.
+  [[nodiscard]] std::pair<Address, Address> interpreter() const { return {interpreter_low_, interpreter_high_}; }
+  // [begin, end) of memory that stays mapped as long as the JVM lives; the heaps grow.
+  [[nodiscard]] std::vector<std::pair<Address, Address>> stable_ranges() const;
   // Everything compiled from now on has a larger id (-XX:+CICountOSR, a development flag, aside).
   [[nodiscard]] int32_t highest_compile_id() const;
 
@@ -47,7 +54,6 @@ class CodeCache {
   };
 
   explicit CodeCache(const Memory& memory) : memory_(&memory) {}
-  [[nodiscard]] std::optional<Address> blob_at(Address pc) const;  // 0: a free block
   [[nodiscard]] Code describe(Address blob) const;
 
   const Memory* memory_;

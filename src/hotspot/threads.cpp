@@ -26,6 +26,25 @@ std::optional<AllocatedBytesLayout> AllocatedBytesLayout::find(const VmStructs& 
   return AllocatedBytesLayout{*bytes, *tlab + *start, *tlab + *top};
 }
 
+Result<ThreadFields> find_thread_fields(const VmStructs& structs) {
+  std::string missing;
+  const auto need = [&](std::string_view type, std::string_view field) -> uint64_t {
+    const auto offset = structs.offset(type, field);
+    if (!offset && missing.empty()) missing = std::string(type) + "." + std::string(field);
+    return offset.value_or(0);
+  };
+  ThreadFields fields;
+  const uint64_t anchor = need("JavaThread", "_anchor");
+  fields.anchor_sp = anchor + need("JavaFrameAnchor", "_last_Java_sp");
+  fields.anchor_pc = anchor + need("JavaFrameAnchor", "_last_Java_pc");
+  fields.anchor_fp = anchor + need("JavaFrameAnchor", "_last_Java_fp");
+  fields.thread_state = need("JavaThread", "_thread_state");
+  fields.stack_base = need("JavaThread", "_stack_base");
+  fields.continuation = structs.offset("JavaThread", "_cont_entry").value_or(0);
+  if (!missing.empty()) return Error{Errc::kUnsupported, "this JVM's vmStructs lack " + missing};
+  return fields;
+}
+
 std::optional<pid_t> native_id(const Memory& memory, const ThreadLayout& layout, Address java_thread) {
   const auto os_thread = memory.read<Address>(java_thread + layout.os_thread);
   if (!os_thread || *os_thread == 0) return std::nullopt;

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/memory.h"
+#include "hotspot/sigsafe/fragment.h"
 #include "hotspot/vm_structs.h"
 
 namespace tarsier::hotspot {
@@ -33,6 +34,9 @@ struct AllocatedBytesLayout {
     return at(allocated_bytes) + at(tlab_top) - at(tlab_start);
   }
 };
+
+// What a handler copies of a JavaThread.
+Result<ThreadFields> find_thread_fields(const VmStructs& structs);
 
 std::optional<pid_t> native_id(const Memory& memory, const ThreadLayout& layout, Address java_thread);
 

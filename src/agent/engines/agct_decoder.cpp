@@ -86,17 +86,9 @@ void AgctDecoder::name_kernel_addresses() {
   waiting_bytes_ = 0;
 }
 
-recording::ThreadId AgctDecoder::thread_of(uint32_t serial) {
-  const auto it = thread_ids_.find(serial);
-  if (it != thread_ids_.end()) return it->second;
-  const auto thread = context_.threads.find(serial);
-  if (!thread) return {};
-  return thread_ids_.emplace(serial, context_.writer.thread(thread->info())).first->second;
-}
-
 void AgctDecoder::write(const AgctRecord& record) {
   if (!record.repeated) {
-    if (event_ == recording::Event::kWallSample) remember(record);
+    if (events_.event() == recording::Event::kWallSample) remember(record);
     return write_event(record, record);
   }
   const auto last = remembered_.find(record.thread);
@@ -130,35 +122,13 @@ void AgctDecoder::forget_ended_threads() {
 
 // `walked` holds the stack: the record itself, or the one that it repeats.
 void AgctDecoder::write_event(const AgctRecord& record, const AgctRecord& walked) {
-  if (generation_ != context_.writer.generation()) {
-    generation_ = context_.writer.generation();
-    stacks_.clear();
-    thread_ids_.clear();
-    self_ns_.clear();  // the hottest method so far is a word on the console, not worth unbounded memory
-    total_ns_ = 0;
-  }
+  if (events_.start_over_if_forgotten()) stacks_.clear();
   const hotspot::Code code = code_ ? code_->code_at(walked.pc) : hotspot::Code{};
   const bool is_failure = failed(walked, code);
   const bool imprecise = code.compile_id > 0 && code.compile_id <= context_.imprecise_until_compile_id;
   const std::string failure = is_failure ? failure_name(walked) : std::string();
-  const recording::Value values[] = {
-      thread_of(record.thread),
-      stack_of(walked, code),
-      static_cast<int64_t>(record.waits ? recording::ThreadState::kSleeping : recording::ThreadState::kRunnable),
-      static_cast<int64_t>(record.weight_ns),
-      static_cast<int64_t>(imprecise),
-      is_failure ? std::string_view(failure) : std::string_view(),
-      static_cast<int64_t>(record.repeated),
-  };
-  // The last field is one of wall samples only.
-  const size_t fields = recording::event_type(event_).fields.size();
-  context_.writer.event(event_, Nanos(static_cast<int64_t>(record.time_ns)), std::span(values).first(fields));
-  context_.threads.mark_seen(record.thread);
-  ++counts_.written;
-  counts_.failed += is_failure ? 1 : 0;
-  counts_.imprecise += imprecise ? 1 : 0;
-  total_ns_ += record.weight_ns;
-  if (!is_failure) self_ns_[static_cast<jmethodID>(walked.frames().front().method)] += record.weight_ns;
+  events_.write(record, stack_of(walked, code), imprecise, failure);
+  if (!is_failure) events_.add_self(walked.frames().front().method, record.weight_ns);
 }
 
 // The same raw answer at the same kind of code is the same stack.
@@ -242,11 +212,9 @@ void AgctDecoder::append_java_frames(const AgctRecord& record, const hotspot::Co
 }
 
 std::pair<std::string, double> AgctDecoder::hottest() {
-  const auto best = std::max_element(self_ns_.begin(), self_ns_.end(),
-                                     [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (best == self_ns_.end()) return {};
-  return {context_.methods.resolve(best->first).name,
-          static_cast<double>(best->second) / static_cast<double>(total_ns_)};
+  const auto [method, share] = events_.hottest();
+  if (method == nullptr) return {};
+  return {context_.methods.resolve(static_cast<jmethodID>(const_cast<void*>(method))).name, share};
 }
 
 }  // namespace tarsier::agent

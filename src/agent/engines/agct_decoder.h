@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "agent/engines/engine.h"
+#include "agent/engines/sample_events.h"
 #include "agent/engines/stack_key.h"
 #include "capture/agct.h"
 #include "hotspot/code_cache.h"
@@ -22,7 +23,7 @@ class AgctDecoder {
   // `code` tells what lies at a pc; without it frame types and imprecise code are not told. `event` is what a sample
   // is.
   AgctDecoder(EngineContext& context, std::optional<hotspot::CodeCache> code, recording::Event event)
-      : context_(context), code_(std::move(code)), event_(event) {}
+      : context_(context), code_(std::move(code)), events_(context, event) {}
 
   // May hold a sample back until name_kernel_addresses() if a kernel address in it has no name yet.
   void decode(const capture::AgctRecord& record);
@@ -32,10 +33,7 @@ class AgctDecoder {
   // Once a second.
   void forget_ended_threads();
 
-  struct Counts {
-    uint64_t written = 0, failed = 0, imprecise = 0;
-  };
-  [[nodiscard]] const Counts& counts() const { return counts_; }
+  [[nodiscard]] const SampleEvents::Counts& counts() const { return events_.counts(); }
   // The method with the most self time so far, and its share.
   [[nodiscard]] std::pair<std::string, double> hottest();
   [[nodiscard]] bool knows_code() const { return code_.has_value(); }
@@ -48,14 +46,11 @@ class AgctDecoder {
   void remember(const capture::AgctRecord& record);
   recording::StackId stack_of(const capture::AgctRecord& record, const hotspot::Code& code);
   void append_java_frames(const capture::AgctRecord& record, const hotspot::Code& code);
-  recording::ThreadId thread_of(uint32_t serial);
 
   EngineContext& context_;
   std::optional<hotspot::CodeCache> code_;
-  const recording::Event event_;
-  uint64_t generation_ = ~uint64_t{0};  // of the writer's ids below
+  SampleEvents events_;
   std::unordered_map<StackKey, recording::StackId, StackKeyHash> stacks_;
-  std::unordered_map<uint32_t, recording::ThreadId> thread_ids_;
   std::vector<recording::Frame> frames_;
   linux::KernelSymbols kernel_symbols_;
   std::vector<std::vector<uint8_t>> waiting_;
@@ -65,9 +60,6 @@ class AgctDecoder {
   std::unordered_map<uint32_t, std::vector<uint8_t>> remembered_;
   size_t remembered_bytes_ = 0;
   std::vector<uint32_t> ended_;  // their last records may still be on the way
-  Counts counts_;
-  std::unordered_map<jmethodID, uint64_t> self_ns_;
-  uint64_t total_ns_ = 0;
 };
 
 }  // namespace tarsier::agent

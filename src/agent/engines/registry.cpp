@@ -5,6 +5,7 @@
 
 #include "agent/engines/agct.h"
 #include "agent/engines/alloc.h"
+#include "agent/engines/fragment.h"
 
 namespace tarsier::agent {
 namespace {
@@ -14,7 +15,7 @@ struct CpuEngine {
   std::unique_ptr<Engine> (*make)(EngineContext&);
 };
 // The best first: that is the default.
-constexpr std::array<CpuEngine, 1> kCpuEngines = {{{"agct", make_agct_engine}}};
+constexpr std::array<CpuEngine, 2> kCpuEngines = {{{"agct", make_agct_engine}, {"fragment", make_fragment_engine}}};
 
 }  // namespace
 

@@ -1,0 +1,79 @@
+#include "agent/engines/fragment.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "agent/engines/fragment_decoder.h"
+#include "agent/engines/signal_engine.h"
+#include "capture/fragment_capture.h"
+#include "hotspot/threads.h"
+
+namespace tarsier::agent {
+namespace {
+
+using capture::FragmentRecord;
+
+class FragmentEngine final : public SignalEngine {
+ public:
+  explicit FragmentEngine(EngineContext& context) : SignalEngine(context) {}
+
+  std::string_view name() const override { return "fragment"; }
+  Result<control::EngineReport> probe() override;
+  void settle() override {
+    decoder_->name_kernel_addresses();
+    decoder_->forget_ended_threads();
+  }
+
+ private:
+  Status prepare() override { return {}; }
+  [[nodiscard]] size_t ring_bytes() const override {
+    // A quarter of the budget: a fragment is some 10 KB.
+    return std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(context_.options.memory.count / 4, 1 << 18)));
+  }
+  std::unique_ptr<capture::SignalCapture> make_capture(capture::Clock& clock,
+                                                       const capture::SignalCapture::Memory& memory) override {
+    return std::make_unique<capture::FragmentCapture>(clock, fields_, memory);
+  }
+  void begin_decoding() override { decoder_->begin(); }
+  void decode(const uint8_t* record) override { decoder_->decode(*reinterpret_cast<const FragmentRecord*>(record)); }
+  void add_to(EngineStats& stats) override;
+
+  hotspot::ThreadFields fields_;
+  std::unique_ptr<FragmentDecoder> decoder_;
+};
+
+Result<control::EngineReport> FragmentEngine::probe() {
+  if (Status status = choose(); !status) return std::move(status).error();
+  if (!context_.jvm.lib().structs()) return Error{Errc::kUnsupported, "this JVM exports no vmStructs"};
+  auto fields = hotspot::find_thread_fields(*context_.jvm.lib().structs());
+  if (!fields) return std::move(fields).error();
+  fields_ = *fields;
+  auto decoder = FragmentDecoder::make(context_, choice_.event);
+  if (!decoder) return std::move(decoder).error();
+  decoder_ = std::move(*decoder);
+  return report();
+}
+
+void FragmentEngine::add_to(EngineStats& stats) {
+  const SampleEvents::Counts& counts = decoder_->counts();
+  stats.written = counts.written;
+  stats.failed = counts.failed;
+  stats.counters["imprecise samples"] = static_cast<int64_t>(counts.imprecise);
+  for (size_t i = 0; i < decoder_->ends().size(); ++i) {
+    stats.counters["walks: " + std::string(name_of(static_cast<hotspot::WalkEnd>(i)))] =
+        static_cast<int64_t>(decoder_->ends()[i]);
+  }
+  for (size_t i = 0; i < decoder_->starts().size(); ++i) {
+    stats.counters["started by: " + std::string(name_of(static_cast<hotspot::WalkStart>(i)))] =
+        static_cast<int64_t>(decoder_->starts()[i]);
+  }
+  std::tie(stats.hottest, stats.hottest_share) = decoder_->hottest();
+}
+
+}  // namespace
+
+std::unique_ptr<Engine> make_fragment_engine(EngineContext& context) {
+  return std::make_unique<FragmentEngine>(context);
+}
+
+}  // namespace tarsier::agent

@@ -1,0 +1,209 @@
+#include "agent/engines/fragment_decoder.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+
+namespace tarsier::agent {
+namespace {
+
+using hotspot::FrameKind;
+using hotspot::WalkEnd;
+using recording::FrameType;
+
+constexpr size_t kMaxWaiting = 4096;
+
+FrameType type_of(FrameKind kind) {
+  switch (kind) {
+    case FrameKind::kInterpreted:
+      return FrameType::kInterpreted;
+    case FrameKind::kC1:
+      return FrameType::kC1;
+    case FrameKind::kC2:
+      return FrameType::kC2;
+    case FrameKind::kInlined:
+      return FrameType::kInlined;
+    case FrameKind::kNative:
+      return FrameType::kNative;
+    case FrameKind::kStub:
+      return FrameType::kStub;
+  }
+  return FrameType::kJava;
+}
+
+std::string name_of(const hotspot::MethodInfo& method) {
+  std::string name = method.class_name;
+  std::replace(name.begin(), name.end(), '/', '.');
+  return name + "." + method.name;
+}
+
+}  // namespace
+
+FragmentDecoder::FragmentDecoder(EngineContext& context, recording::Event event)
+    : context_(context), memory_(context.jvm.memory()), events_(context, event) {}
+
+Result<std::unique_ptr<FragmentDecoder>> FragmentDecoder::make(EngineContext& context, recording::Event event) {
+  if (!context.jvm.lib().structs()) return Error{Errc::kUnsupported, "this JVM exports no vmStructs"};
+  const hotspot::VmStructs& structs = *context.jvm.lib().structs();
+  const int major = context.jvm.major();
+  std::unique_ptr<FragmentDecoder> decoder(new FragmentDecoder(context, event));
+  const Memory& memory = decoder->memory_;
+  decoder->epoch_ = hotspot::UnloadEpoch::find(memory, structs);
+  auto cache = hotspot::CodeCache::find(memory, structs);
+  if (!cache) return std::move(cache).error();
+  decoder->cache_ = std::make_unique<hotspot::CodeCache>(std::move(*cache));
+  auto blobs = hotspot::CodeBlobs::find(memory, structs, *decoder->cache_, major);
+  if (!blobs) return std::move(blobs).error();
+  decoder->blobs_ = std::make_unique<hotspot::CodeBlobs>(std::move(*blobs));
+  auto methods = hotspot::Methods::find(memory, structs, major);
+  if (!methods) return std::move(methods).error();
+  decoder->methods_ = std::make_unique<hotspot::Methods>(std::move(*methods));
+  auto walker = hotspot::StackWalker::find(memory, structs, *decoder->blobs_, *decoder->methods_,
+                                           hotspot::Machine::host(), major, &decoder->native_);
+  if (!walker) return std::move(walker).error();
+  decoder->walker_ = std::make_unique<hotspot::StackWalker>(*walker);
+  return decoder;
+}
+
+void FragmentDecoder::begin() {
+  TrustedMemory::Ranges ranges = cache_->stable_ranges();
+  if (epoch_) {
+    for (const Address counter : {epoch_->counter(), epoch_->shared_counter()})
+      ranges.emplace_back(counter, counter + 8);
+  }
+  memory_.trust(std::move(ranges));
+  // Of a JVM that does not count unloaded classes every batch is an epoch of its own.
+  methods_->set_epoch(epoch_ ? epoch_->now(memory_) : ++batch_);
+}
+
+void FragmentDecoder::decode(const capture::FragmentRecord& record) {
+  const bool wall = events_.event() == recording::Event::kWallSample;
+  if (record.repeated) {
+    const auto last = last_.find(record.thread);
+    if (last != last_.end()) return write(record, {}, last->second);
+    stack_ = {};
+    stack_.failure = "stack_not_kept";
+    return write(record, {}, stack_);
+  }
+  walk(record.fragment(), stack_);
+  if (wall) last_[record.thread] = stack_;
+  if (kernel_is_named(record.kernel())) return write(record, record.kernel(), stack_);
+  waiting_.push_back({record, {record.kernel().begin(), record.kernel().end()}, stack_});
+  if (waiting_.size() >= kMaxWaiting) name_kernel_addresses();
+}
+
+void FragmentDecoder::walk(const hotspot::Fragment& fragment, Stack& out) {
+  walker_->walk(fragment, static_cast<size_t>(context_.options.max_depth), walked_);
+  ++ends_[static_cast<size_t>(walked_.end)];
+  ++starts_[static_cast<size_t>(walked_.start)];
+  out = {};
+  out.truncated = walked_.end == WalkEnd::kTooDeep || walked_.end == WalkEnd::kTooShort;
+  if (!walked_.complete() && !out.truncated) out.failure = name_of(walked_.end);
+  for (const hotspot::WalkedFrame& frame : walked_.frames) {
+    out.frames.push_back(frame_of(frame));
+    if (&frame != walked_.frames.data()) continue;
+    out.imprecise = frame.blob != nullptr && frame.blob->compile_id > 0 &&
+                    frame.blob->compile_id <= context_.imprecise_until_compile_id;
+  }
+}
+
+FragmentDecoder::Frame FragmentDecoder::frame_of(const hotspot::WalkedFrame& walked) {
+  if (walked.kind == FrameKind::kStub) return {nullptr, marker(walked.blob->name), 0, FrameType::kStub};
+  const hotspot::MethodInfo* method = methods_->at(walked.method);
+  if (method == nullptr) return {nullptr, marker("[unloaded]"), 0, type_of(walked.kind)};
+  return {method, nullptr, walked.bci, type_of(walked.kind)};
+}
+
+const std::string* FragmentDecoder::marker(std::string name) {
+  auto& kept = markers_[name];
+  if (kept == nullptr) kept = std::make_unique<std::string>(std::move(name));
+  return kept.get();
+}
+
+bool FragmentDecoder::kernel_is_named(std::span<const uint64_t> kernel) const {
+  return std::all_of(kernel.begin(), kernel.end(),
+                     [&](uint64_t address) { return kernel_symbols_.find(address) != nullptr; });
+}
+
+void FragmentDecoder::name_kernel_addresses() {
+  if (waiting_.empty()) return;
+  std::vector<uint64_t> addresses;
+  for (const Waiting& sample : waiting_) {
+    for (const uint64_t address : sample.kernel) {
+      if (kernel_symbols_.find(address) == nullptr) addresses.push_back(address);
+    }
+  }
+  kernel_symbols_.learn(addresses);
+  for (const Waiting& sample : waiting_) write(sample.header, sample.kernel, sample.stack);
+  waiting_.clear();
+}
+
+void FragmentDecoder::forget_ended_threads() {
+  for (const uint32_t serial : ended_) last_.erase(serial);
+  ended_.clear();
+  if (last_.empty()) return;
+  for (const JavaThread& thread : context_.threads.ended()) ended_.push_back(thread.serial);
+}
+
+void FragmentDecoder::write(const capture::SampleHeader& header, std::span<const uint64_t> kernel, const Stack& stack) {
+  if (events_.start_over_if_forgotten()) {
+    stacks_.clear();
+    method_ids_.clear();
+  }
+  events_.write(header, stack_id(kernel, stack), stack.imprecise, stack.failure);
+  if (stack.failure.empty() && !stack.frames.empty() && stack.frames.front().method != nullptr) {
+    events_.add_self(stack.frames.front().method, header.weight_ns);
+  }
+}
+
+recording::StackId FragmentDecoder::stack_id(std::span<const uint64_t> kernel, const Stack& stack) {
+  hashed_.assign(kernel.begin(), kernel.end());
+  hashed_.push_back(stack.truncated ? 1 : 0);
+  hashed_.push_back(reinterpret_cast<uint64_t>(stack.failure.empty() ? nullptr : marker(stack.failure)));
+  for (const Frame& frame : stack.frames) {
+    hashed_.push_back(reinterpret_cast<uint64_t>(frame.method) ^ reinterpret_cast<uint64_t>(frame.marker));
+    hashed_.push_back(static_cast<uint64_t>(static_cast<uint32_t>(frame.bci)) << 8 | static_cast<uint64_t>(frame.type));
+  }
+  const XXH128_hash_t hash = XXH3_128bits(hashed_.data(), hashed_.size() * sizeof(uint64_t));
+  const StackKey key{hash.low64, hash.high64};
+  const auto it = stacks_.find(key);
+  if (it != stacks_.end()) return it->second;
+
+  frames_.clear();
+  for (const uint64_t address : kernel) {
+    const std::string* name = kernel_symbols_.find(address);
+    frames_.push_back({context_.methods.marker(name != nullptr ? *name : "[kernel]"), 0, 0, FrameType::kKernel});
+  }
+  if (stack.frames.empty() && stack.failure.empty()) {
+    frames_.push_back({context_.methods.marker("[no Java frame]"), 0, 0, FrameType::kMarker});
+  }
+  for (const Frame& frame : stack.frames) {
+    const int32_t line = frame.method != nullptr ? frame.method->line(frame.bci) : 0;
+    frames_.push_back({method_id(frame), line, std::max(frame.bci, 0), frame.type});
+  }
+  // What could not be found lies below what was.
+  if (!stack.failure.empty()) {
+    frames_.push_back({context_.methods.marker("[failed: " + stack.failure + "]"), 0, 0, FrameType::kMarker});
+  } else if (stack.truncated) {
+    frames_.push_back({context_.methods.marker("[deeper]"), 0, 0, FrameType::kMarker});
+  }
+  return stacks_.emplace(key, context_.writer.stack(frames_, stack.truncated)).first->second;
+}
+
+recording::MethodId FragmentDecoder::method_id(const Frame& frame) {
+  if (frame.method == nullptr) return context_.methods.marker(*frame.marker);
+  const auto it = method_ids_.find(frame.method);
+  if (it != method_ids_.end()) return it->second;
+  const hotspot::MethodInfo& method = *frame.method;
+  const auto id = context_.writer.method({method.class_name, method.name, method.signature, method.access});
+  return method_ids_.emplace(frame.method, id).first->second;
+}
+
+std::pair<std::string, double> FragmentDecoder::hottest() const {
+  const auto [method, share] = events_.hottest();
+  if (method == nullptr) return {};
+  return {name_of(*static_cast<const hotspot::MethodInfo*>(method)), share};
+}
+
+}  // namespace tarsier::agent

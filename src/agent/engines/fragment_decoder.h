@@ -1,0 +1,98 @@
+// From stack fragments to events of the recording. Session thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "agent/engines/engine.h"
+#include "agent/engines/native_code.h"
+#include "agent/engines/sample_events.h"
+#include "agent/engines/stack_key.h"
+#include "base/trusted_memory.h"
+#include "capture/fragment_capture.h"
+#include "hotspot/code_cache.h"
+#include "hotspot/stack_walker.h"
+#include "hotspot/unload_epoch.h"
+#include "linux/kernel_symbols.h"
+
+namespace tarsier::agent {
+
+class FragmentDecoder {
+ public:
+  static Result<std::unique_ptr<FragmentDecoder>> make(EngineContext& context, recording::Event event);
+
+  // Before a batch of samples.
+  void begin();
+  // May hold a sample back until name_kernel_addresses() if a kernel address in it has no name yet.
+  void decode(const capture::FragmentRecord& record);
+  // Once a second.
+  void name_kernel_addresses();
+  void forget_ended_threads();
+
+  [[nodiscard]] const SampleEvents::Counts& counts() const { return events_.counts(); }
+  [[nodiscard]] std::pair<std::string, double> hottest() const;
+  // How many samples, by how their walk started and ended.
+  [[nodiscard]] const auto& ends() const { return ends_; }
+  [[nodiscard]] const auto& starts() const { return starts_; }
+
+ private:
+  // One frame of a decoded stack. What it points to stays.
+  struct Frame {
+    const hotspot::MethodInfo* method;  // null: a stub, or a method that is gone
+    const std::string* marker;          // of those
+    int32_t bci;
+    recording::FrameType type;
+    bool operator==(const Frame&) const = default;
+  };
+  struct Stack {
+    std::vector<Frame> frames;  // Java's, innermost first
+    std::string failure;
+    bool imprecise = false, truncated = false;
+  };
+  struct Waiting {
+    capture::SampleHeader header;
+    std::vector<uint64_t> kernel;
+    Stack stack;
+  };
+
+  FragmentDecoder(EngineContext& context, recording::Event event);
+  void walk(const hotspot::Fragment& fragment, Stack& out);
+  Frame frame_of(const hotspot::WalkedFrame& walked);
+  const std::string* marker(std::string name);
+  [[nodiscard]] bool kernel_is_named(std::span<const uint64_t> kernel) const;
+  void write(const capture::SampleHeader& header, std::span<const uint64_t> kernel, const Stack& stack);
+  recording::StackId stack_id(std::span<const uint64_t> kernel, const Stack& stack);
+  recording::MethodId method_id(const Frame& frame);
+
+  EngineContext& context_;
+  TrustedMemory memory_;
+  std::optional<hotspot::UnloadEpoch> epoch_;
+  uint64_t batch_ = 0;
+  std::unique_ptr<hotspot::CodeCache> cache_;
+  std::unique_ptr<hotspot::CodeBlobs> blobs_;
+  std::unique_ptr<hotspot::Methods> methods_;
+  std::unique_ptr<hotspot::StackWalker> walker_;
+  const NativeCode native_;
+  hotspot::WalkedStack walked_;
+  Stack stack_;
+
+  SampleEvents events_;
+  std::unordered_map<StackKey, recording::StackId, StackKeyHash> stacks_;
+  std::unordered_map<const void*, recording::MethodId> method_ids_;  // by MethodInfo or marker
+  std::vector<recording::Frame> frames_;
+  std::vector<uint64_t> hashed_;
+  std::unordered_map<std::string, std::unique_ptr<std::string>> markers_;
+  linux::KernelSymbols kernel_symbols_;
+  std::vector<Waiting> waiting_;
+  std::unordered_map<uint32_t, Stack> last_;  // of threads that may be said to be where they were
+  std::vector<uint32_t> ended_;
+  std::array<uint64_t, static_cast<size_t>(hotspot::WalkEnd::kCount)> ends_{};
+  std::array<uint64_t, static_cast<size_t>(hotspot::WalkStart::kCount)> starts_{};
+};
+
+}  // namespace tarsier::agent

@@ -1,0 +1,29 @@
+#include "agent/engines/native_code.h"
+
+#include "linux/loaded_library.h"
+
+namespace tarsier::agent {
+
+// These stay loaded as long as the JVM lives.
+NativeCode::NativeCode() {
+  for (const char* name : {"libjvm.so", "libc.so.6", "libm.so.6", "libjava.so", "libzip.so", "libnio.so", "libnet.so",
+                           "libgcc_s.so.1", "ld-linux-aarch64.so.1", "ld-linux-x86-64.so.2"}) {
+    const auto library = linux::find_library(name);
+    if (!library) continue;
+    if (auto table = capture::UnwindTable::open(library->code_begin, library->code_end, library->eh_frame_header)) {
+      tables_.push_back(*table);
+    }
+  }
+}
+
+std::optional<hotspot::NativeFrames::Rule> NativeCode::rule_at(Address pc) const {
+  for (const capture::UnwindTable& table : tables_) {
+    if (!table.contains(pc)) continue;
+    const auto rule = table.rule_at(pc);
+    if (!rule) return std::nullopt;
+    return Rule{rule->by_fp, rule->cfa_offset, rule->ra_saved, rule->ra_offset, rule->fp_saved, rule->fp_offset};
+  }
+  return std::nullopt;
+}
+
+}  // namespace tarsier::agent

@@ -1,0 +1,22 @@
+// The unwind tables of the libraries whose functions compiled Java code calls directly.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "capture/unwind_table.h"
+#include "hotspot/native_frames.h"
+
+namespace tarsier::agent {
+
+class NativeCode final : public hotspot::NativeFrames {
+ public:
+  NativeCode();
+  [[nodiscard]] std::span<const capture::UnwindTable> tables() const { return tables_; }
+  [[nodiscard]] std::optional<Rule> rule_at(Address pc) const override;
+
+ private:
+  std::vector<capture::UnwindTable> tables_;
+};
+
+}  // namespace tarsier::agent

@@ -1,0 +1,46 @@
+// Samples of a signal engine as events of the recording: thread, weight, state; and the count of them. Session thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "agent/engines/engine.h"
+#include "capture/signal_capture.h"
+
+namespace tarsier::agent {
+
+class SampleEvents {
+ public:
+  SampleEvents(EngineContext& context, recording::Event event) : context_(context), event_(event) {}
+
+  // True if the writer has forgotten all ids since the last call: those of stacks are void.
+  bool start_over_if_forgotten();
+  // `failure`: why there is no stack; empty if there is one.
+  void write(const capture::SampleHeader& sample, recording::StackId stack, bool imprecise, std::string_view failure);
+  // The method at the top of the stack just written, by whatever the engine knows it.
+  void add_self(const void* method, uint64_t weight_ns) { self_ns_[method] += weight_ns; }
+
+  struct Counts {
+    uint64_t written = 0, failed = 0, imprecise = 0;
+  };
+  [[nodiscard]] const Counts& counts() const { return counts_; }
+  // The one with the most self time so far, and its share; null if there is none.
+  [[nodiscard]] std::pair<const void*, double> hottest() const;
+  [[nodiscard]] recording::Event event() const { return event_; }
+
+ private:
+  recording::ThreadId thread_of(uint32_t serial);
+
+  EngineContext& context_;
+  const recording::Event event_;
+  uint64_t generation_ = ~uint64_t{0};  // of the writer's ids below
+  std::unordered_map<uint32_t, recording::ThreadId> thread_ids_;
+  Counts counts_;
+  std::unordered_map<const void*, uint64_t> self_ns_;
+  uint64_t total_ns_ = 0;
+};
+
+}  // namespace tarsier::agent

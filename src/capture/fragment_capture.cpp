@@ -1,0 +1,89 @@
+#include "capture/fragment_capture.h"
+
+#include <ucontext.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "capture/registers.h"
+
+namespace tarsier::capture {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+// A stack is full of places that a sanitizer lets nobody touch.
+__attribute__((no_sanitize("address", "thread"))) void copy_stack(uint8_t* to, uint64_t from, size_t size) noexcept {
+  for (size_t i = 0; i < size; ++i) to[i] = reinterpret_cast<const volatile uint8_t*>(from)[i];
+}
+#else
+void copy_stack(uint8_t* to, uint64_t from, size_t size) noexcept {
+  std::memcpy(to, reinterpret_cast<const void*>(from), size);
+}
+#endif
+
+template <class T>
+T field(const uint8_t* java_thread, uint64_t offset) noexcept {
+  T value;
+  std::memcpy(&value, java_thread + offset, sizeof(value));
+  return value;
+}
+
+void copy_registers(const ucontext_t& context, hotspot::Fragment& out) noexcept {
+  const Registers registers = Registers::of(context);
+  out.pc = registers.pc;
+  out.sp = registers.sp;
+  out.fp = registers.fp;
+#if defined(__aarch64__)
+  std::memcpy(out.general, context.uc_mcontext.regs, sizeof(out.general));
+#else
+  constexpr int kOrder[] = {REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_RBP, REG_RSP,
+                            REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+  for (size_t i = 0; i < std::size(kOrder); ++i) {
+    out.general[i] = static_cast<uint64_t>(context.uc_mcontext.gregs[kOrder[i]]);
+  }
+#endif
+}
+
+}  // namespace
+
+void FragmentCapture::take(SampledThread& thread, const siginfo_t& info, void* ucontext, uint64_t now_ns) noexcept {
+  SampleHeader header{};
+  header.time_ns = now_ns;
+  header.weight_ns = clock_.weight_ns(thread.clock, info);
+  header.thread = thread.clock.serial;
+  header.waits = thread.clock.waits.load(std::memory_order_relaxed);
+  uint64_t kernel[kMaxKernelFrames];
+  header.kernel_count = static_cast<uint16_t>(clock_.kernel_frames(thread.clock, kernel));
+
+  hotspot::Fragment fragment{};
+  copy_registers(*static_cast<ucontext_t*>(ucontext), fragment);
+  // The thread that we have interrupted is alive, so these are.
+  fragment.anchor = {field<uint64_t>(thread.java_thread, fields_.anchor_sp),
+                     field<uint64_t>(thread.java_thread, fields_.anchor_pc),
+                     field<uint64_t>(thread.java_thread, fields_.anchor_fp)};
+  fragment.thread_state = field<int32_t>(thread.java_thread, fields_.thread_state);
+  if (fields_.continuation != 0) fragment.continuation = field<uint64_t>(thread.java_thread, fields_.continuation);
+  const auto base = field<uint64_t>(thread.java_thread, fields_.stack_base);
+  const uint64_t bottom = thread.java_bottom.load(std::memory_order_relaxed);
+  const uint64_t end = bottom > fragment.sp && bottom <= base ? bottom : base;
+  // On a stack of the application's own (a coroutine, a signal stack) there is no knowing where it ends.
+  constexpr uint64_t kLargestStack = uint64_t{1} << 30;
+  const uint64_t size = fragment.sp < end && end - fragment.sp < kLargestStack ? end - fragment.sp : 0;
+  fragment.stack_bytes = static_cast<uint32_t>(std::min<uint64_t>(size, kMaxStack)) & ~7U;
+  fragment.cut = size > fragment.stack_bytes;
+
+  const size_t kernel_bytes = header.kernel_count * sizeof(uint64_t);
+  uint8_t* out = ring_.reserve(sizeof(header) + kernel_bytes + sizeof(fragment) + fragment.stack_bytes);
+  if (out != nullptr) {
+    std::memcpy(out, &header, sizeof(header));
+    std::memcpy(out + sizeof(header), kernel, kernel_bytes);
+    std::memcpy(out + sizeof(header) + kernel_bytes, &fragment, sizeof(fragment));
+    copy_stack(out + sizeof(header) + kernel_bytes + sizeof(fragment), fragment.sp, fragment.stack_bytes);
+    ring_.commit(out);
+  } else {
+    drop(Drop::kRingFull);
+  }
+  clock_.rest(thread.clock, out != nullptr ? fragment.sp : 0);
+}
+
+}  // namespace tarsier::capture

@@ -1,0 +1,37 @@
+// Sampling by stack fragments: the handler only copies, see hotspot/sigsafe/fragment.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "capture/signal_capture.h"
+#include "hotspot/sigsafe/fragment.h"
+
+namespace tarsier::capture {
+
+// One sample in the ring; kernel_count addresses, a Fragment and its stack follow it.
+struct FragmentRecord : SampleHeader {
+  [[nodiscard]] std::span<const uint64_t> kernel() const noexcept {
+    return {reinterpret_cast<const uint64_t*>(this + 1), kernel_count};
+  }
+  [[nodiscard]] const hotspot::Fragment& fragment() const noexcept {
+    return *reinterpret_cast<const hotspot::Fragment*>(kernel().data() + kernel_count);
+  }
+};
+static_assert(sizeof(FragmentRecord) % 8 == 0);
+
+class FragmentCapture final : public SignalCapture {
+ public:
+  static constexpr uint32_t kMaxStack = 32 << 10;
+
+  FragmentCapture(Clock& clock, const hotspot::ThreadFields& fields, const Memory& memory) noexcept
+      : SignalCapture(clock, memory, sizeof(FragmentRecord)), fields_(fields) {}
+
+ private:
+  void take(SampledThread& thread, const siginfo_t& info, void* ucontext, uint64_t now_ns) noexcept override;
+
+  const hotspot::ThreadFields fields_;
+};
+
+}  // namespace tarsier::capture

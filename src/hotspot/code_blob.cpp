@@ -1,0 +1,217 @@
+#include "hotspot/code_blob.h"
+
+#include <algorithm>
+
+namespace tarsier::hotspot {
+namespace {
+
+constexpr int kFirstThatExcludesZero = 20;
+constexpr uint64_t kMaxTable = 32 << 20;  // larger ones are damage
+
+bool starts_with(std::string_view text, std::string_view start) {
+  return text.substr(0, start.size()) == start;
+}
+bool has(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+// By the names that HotSpot gives, which changed now and then.
+BlobKind kind_of(std::string_view name) {
+  if (name == "nmethod") return BlobKind::kCompiled;
+  if (name == "native nmethod") return BlobKind::kNativeWrapper;
+  if (starts_with(name, "StubRoutines") || starts_with(name, "Stub Generator")) {
+    return has(name, "continuation") ? BlobKind::kContinuationStubs : BlobKind::kStubRoutines;
+  }
+  if (has(name, "adapter") || has(name, "Adapter") || has(name, "I2C") || has(name, "vtable") || has(name, "itable")) {
+    return BlobKind::kAdapter;
+  }
+  return BlobKind::kRuntimeStub;
+}
+
+size_t bytes_of(const CodeBlob& blob) {
+  return sizeof(CodeBlob) + blob.pcs.size() * sizeof(PcDesc) + blob.scopes.size() +
+         blob.metadata.size() * sizeof(Address);
+}
+
+}  // namespace
+
+const PcDesc* CodeBlob::at_or_after(Address pc) const {
+  const auto offset = static_cast<int64_t>(pc) - static_cast<int64_t>(code_begin);
+  const auto it = std::lower_bound(pcs.begin(), pcs.end(), offset,
+                                   [](const PcDesc& desc, int64_t wanted) { return desc.pc_offset < wanted; });
+  // The last row is a sentinel that lies behind all code.
+  return it == pcs.end() || it + 1 == pcs.end() ? nullptr : &*it;
+}
+
+const PcDesc* CodeBlob::at(Address pc) const {
+  const PcDesc* desc = at_or_after(pc);
+  return desc != nullptr && code_begin + static_cast<Address>(desc->pc_offset) == pc ? desc : nullptr;
+}
+
+Result<CodeBlobs> CodeBlobs::find(const Memory& memory, const VmStructs& structs, const CodeCache& cache, int major) {
+  CodeBlobs blobs(memory, cache);
+  if (const std::string missing = blobs.find_layout(structs); !missing.empty()) {
+    return Error{Errc::kUnsupported, "this JVM's vmStructs lack " + missing + ": compiled frames can't be decoded"};
+  }
+  blobs.excluded_byte_ = major >= kFirstThatExcludesZero ? 1 : 0;
+  blobs.interpreter_.kind = BlobKind::kInterpreter;
+  blobs.interpreter_.name = "Interpreter";
+  std::tie(blobs.interpreter_.code_begin, blobs.interpreter_.code_end) = cache.interpreter();
+  return blobs;
+}
+
+std::string CodeBlobs::find_layout(const VmStructs& structs) {
+  std::string missing;
+  const auto need = [&](std::string_view type, std::string_view field) -> uint64_t {
+    const auto offset = structs.offset(type, field);
+    if (!offset && missing.empty()) missing = std::string(type) + "." + std::string(field);
+    return offset.value_or(0);
+  };
+  Layout& l = layout_;
+  l.name = need("CodeBlob", "_name");
+  l.size = need("CodeBlob", "_size");
+  l.frame_size = need("CodeBlob", "_frame_size");
+  l.frame_complete = need("CodeBlob", "_frame_complete_offset");
+  l.frame_complete_is_16bit = structs.type_of("CodeBlob", "_frame_complete_offset") == "int16_t";
+  l.code_begin = structs.offset("CodeBlob", "_code_begin");
+  if (l.code_begin) {
+    l.code_end = need("CodeBlob", "_code_end");
+  } else {
+    l.code_offset = need("CodeBlob", "_code_offset");
+    l.data_offset = need("CodeBlob", "_data_offset");
+  }
+  const auto method = structs.offset("nmethod", "_method");
+  l.method = method ? *method : need("CompiledMethod", "_method");
+  l.compile_id = need("nmethod", "_compile_id");
+  l.level = need("nmethod", "_comp_level");
+  l.level_is_byte = structs.type_of("nmethod", "_comp_level") == "CompLevel";
+  l.original_pc = need("nmethod", "_orig_pc_offset");
+  l.pcs_offset = need("nmethod", "_scopes_pcs_offset");
+
+  l.entry = structs.offset("nmethod", "_verified_entry_point");
+  if (!l.entry) l.entry_offset = need("nmethod", "_verified_entry_offset");
+  l.deopt = structs.offset("CompiledMethod", "_deopt_handler_begin");
+  l.deopt_mh = structs.offset("CompiledMethod", "_deopt_mh_handler_begin");
+  if (!l.deopt) {
+    const bool is_8 = structs.offset("nmethod", "_deoptimize_offset").has_value();
+    l.deopt_offset = need("nmethod", is_8 ? "_deoptimize_offset" : "_deopt_handler_offset");
+    l.deopt_mh_offset = need("nmethod", is_8 ? "_deoptimize_mh_offset" : "_deopt_mh_handler_offset");
+  }
+
+  l.immutable_data = structs.offset("nmethod", "_immutable_data");
+  l.scopes_begin = structs.offset("CompiledMethod", "_scopes_data_begin");
+  if (!l.scopes_begin) l.scopes_offset = need("nmethod", "_scopes_data_offset");
+  if (l.immutable_data) {
+    l.immutable_size = need("nmethod", "_immutable_data_size");
+    l.mutable_data = need("CodeBlob", "_mutable_data");
+    l.mutable_size = need("CodeBlob", "_mutable_data_size");
+    l.relocation_size = need("CodeBlob", "_relocation_size");
+  } else {
+    l.pcs_end_offset = need("nmethod", "_dependencies_offset");
+    l.metadata_offset = need("nmethod", "_metadata_offset");
+  }
+  return missing;
+}
+
+const CodeBlob* CodeBlobs::at(Address pc) {
+  if (interpreter_.contains(pc)) return &interpreter_;
+  const Address address = cache_->blob_at(pc).value_or(0);
+  if (address == 0) return nullptr;
+  std::unique_ptr<CodeBlob>& known = blobs_[address];
+  if (known != nullptr && still_is(*known)) return known.get();
+  if (known != nullptr) {
+    memory_used_ -= bytes_of(*known);
+    replaced_.push_back(std::move(known));
+  }
+  known = read(address);
+  // What was read in pieces while it was being replaced is worth nothing.
+  if (known == nullptr || !still_is(*known)) {
+    blobs_.erase(address);
+    return nullptr;
+  }
+  memory_used_ += bytes_of(*known);
+  return known.get();
+}
+
+void CodeBlobs::forget_all() {
+  for (auto& [address, blob] : blobs_) replaced_.push_back(std::move(blob));
+  blobs_.clear();
+  memory_used_ = 0;
+}
+
+bool CodeBlobs::still_is(const CodeBlob& blob) const {
+  if (field<int32_t>(blob.address, layout_.size) != blob.size) return false;
+  return !blob.is_method() || (field<int32_t>(blob.address, layout_.compile_id) == blob.compile_id &&
+                               field<Address>(blob.address, layout_.method) == blob.method);
+}
+
+std::unique_ptr<CodeBlob> CodeBlobs::read(Address blob) const {
+  auto out = std::make_unique<CodeBlob>();
+  out->address = blob;
+  out->size = field<int32_t>(blob, layout_.size);
+  out->frame_bytes = std::max(field<int32_t>(blob, layout_.frame_size), 0) * static_cast<int32_t>(sizeof(Address));
+  out->frame_complete = layout_.frame_complete_is_16bit ? field<int16_t>(blob, layout_.frame_complete)
+                                                        : field<int32_t>(blob, layout_.frame_complete);
+  out->code_begin = layout_.code_begin ? field<Address>(blob, *layout_.code_begin)
+                                       : blob + static_cast<Address>(field<int32_t>(blob, layout_.code_offset));
+  out->code_end = layout_.code_end ? field<Address>(blob, *layout_.code_end)
+                                   : blob + static_cast<Address>(field<int32_t>(blob, layout_.data_offset));
+  constexpr int32_t kMaxFrame = 1 << 20;
+  if (out->size <= 0 || out->frame_bytes > kMaxFrame || out->code_begin < blob || out->code_end < out->code_begin) {
+    return nullptr;
+  }
+  const auto name = memory_->read_string(field<Address>(blob, layout_.name), 80);
+  out->name = name.value_or("");
+  out->kind = kind_of(out->name);
+  if (out->is_method() && !read_method(blob, *out)) return nullptr;
+  return out;
+}
+
+bool CodeBlobs::read_method(Address blob, CodeBlob& out) const {
+  const Layout& l = layout_;
+  out.method = field<Address>(blob, l.method);
+  out.compile_id = field<int32_t>(blob, l.compile_id);
+  out.level = l.level_is_byte ? field<int8_t>(blob, l.level) : field<int32_t>(blob, l.level);
+  out.entry = l.entry ? field<Address>(blob, *l.entry) : out.code_begin + field<uint16_t>(blob, l.entry_offset);
+  const auto at_offset = [&](uint64_t offset) -> Address {
+    const auto value = field<int32_t>(blob, offset);
+    return value <= 0 ? 0 : blob + static_cast<Address>(value);
+  };
+  out.deopt_handler = l.deopt ? field<Address>(blob, *l.deopt) : at_offset(l.deopt_offset);
+  out.deopt_mh_handler = l.deopt_mh ? field<Address>(blob, *l.deopt_mh) : at_offset(l.deopt_mh_offset);
+  out.original_pc_offset = field<int32_t>(blob, l.original_pc);
+  if (out.kind == BlobKind::kNativeWrapper) return true;
+  Tables tables;
+  return find_tables(blob, tables) && copy_table(tables.pcs, tables.pcs_end, out.pcs) &&
+         copy_table(tables.scopes, tables.scopes_end, out.scopes) &&
+         copy_table(tables.metadata, tables.metadata_end, out.metadata);
+}
+
+bool CodeBlobs::find_tables(Address blob, Tables& t) const {
+  const Layout& l = layout_;
+  const auto number = [&](uint64_t offset) { return static_cast<Address>(field<int32_t>(blob, offset)); };
+  if (l.immutable_data) {
+    const auto immutable = field<Address>(blob, *l.immutable_data);
+    t.pcs = immutable + number(l.pcs_offset);
+    t.pcs_end = t.scopes = immutable + number(l.scopes_offset);
+    t.scopes_end = immutable + number(l.immutable_size);
+    const auto mutable_data = field<Address>(blob, l.mutable_data);
+    t.metadata = mutable_data + number(l.relocation_size);
+    t.metadata_end = mutable_data + number(l.mutable_size);
+  } else {
+    t.pcs = t.scopes_end = blob + number(l.pcs_offset);
+    t.pcs_end = blob + number(l.pcs_end_offset);
+    t.scopes = t.metadata_end = l.scopes_begin ? field<Address>(blob, *l.scopes_begin) : blob + number(l.scopes_offset);
+    t.metadata = blob + number(l.metadata_offset);
+  }
+  return true;
+}
+
+template <class T>
+bool CodeBlobs::copy_table(Address begin, Address end, std::vector<T>& out) const {
+  if (end < begin || end - begin > kMaxTable) return false;
+  out.resize((end - begin) / sizeof(T));
+  return out.empty() || memory_->copy(out.data(), begin, out.size() * sizeof(T));
+}
+
+}  // namespace tarsier::hotspot

@@ -1,0 +1,189 @@
+// The parts of the stack decoder: compressed numbers, debug information, and how far a frame is built.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <initializer_list>
+#include <vector>
+
+#include "base/trusted_memory.h"
+#include "hotspot/code_blob.h"
+#include "hotspot/debug_info.h"
+#include "hotspot/machine.h"
+#include "hotspot/methods.h"
+
+namespace tarsier::hotspot {
+namespace {
+
+TEST(CompressedStream, numbers_of_all_lengths_as_old_and_new_jvms_write_them) {
+  // 191 is the largest of one byte, 192 the smallest of two; since 20 every byte is one more.
+  const std::vector<uint8_t> old{5, 191, 192, 0, 255, 255, 255, 255, 3};
+  CompressedStream before(old, 0, 0);
+  EXPECT_EQ(before.number(), 5u);
+  EXPECT_EQ(before.number(), 191u);
+  EXPECT_EQ(before.number(), 192u);
+  EXPECT_EQ(before.number(), 255u + (255u << 6) + (255u << 12) + (255u << 18) + (3u << 24));
+  EXPECT_TRUE(before.good());
+  const std::vector<uint8_t> young{6, 193, 1};
+  CompressedStream since(young, 0, 1);
+  EXPECT_EQ(since.number(), 5u);
+  EXPECT_EQ(since.number(), 192u);
+  EXPECT_TRUE(since.good());
+  (void)since.number();
+  EXPECT_FALSE(since.good());  // nothing is left
+}
+
+TEST(CompressedStream, signs_alternate) {
+  const std::vector<uint8_t> bytes{0, 1, 2, 3, 4};
+  CompressedStream stream(bytes, 0, 0);
+  for (const int32_t expected : {0, -1, 1, -2, 2}) EXPECT_EQ(stream.signed_number(), expected);
+}
+
+TEST(Scopes, lead_from_the_inlined_method_to_its_caller_and_never_in_a_circle) {
+  // Offset 1: the outermost, method 2 at bci 7; offset 4: inlined into it, method 1 at bci 0; offset 7: damaged.
+  const std::vector<uint8_t> scopes{0, 0, 2, 8, 1, 1, 1, 7, 1, 1};
+  Scope scope{};
+  ASSERT_TRUE(read_scope(scopes, 4, 0, scope));
+  EXPECT_EQ(scope.method_index, 1u);
+  EXPECT_EQ(scope.bci, 0);
+  ASSERT_TRUE(read_scope(scopes, scope.caller_offset, 0, scope));
+  EXPECT_EQ(scope.method_index, 2u);
+  EXPECT_EQ(scope.bci, 7);
+  EXPECT_EQ(scope.caller_offset, 0u);
+  EXPECT_FALSE(read_scope(scopes, 0, 0, scope));
+  EXPECT_FALSE(read_scope(scopes, 7, 0, scope));  // is its own caller
+  EXPECT_FALSE(read_scope(scopes, 100, 0, scope));
+}
+
+TEST(CodeBlob, debug_information_is_found_at_a_pc_or_behind_it_but_not_in_the_sentinel) {
+  CodeBlob blob;
+  blob.code_begin = 0x1000;
+  blob.pcs = {{-1, 0, 0, 0}, {8, 10, 0, 0}, {20, 20, 0, 0}, {1 << 30, 0, 0, 0}};
+  ASSERT_NE(blob.at(0x1008), nullptr);
+  EXPECT_EQ(blob.at(0x1008)->scope_offset, 10);
+  EXPECT_EQ(blob.at(0x1009), nullptr);
+  ASSERT_NE(blob.at_or_after(0x1009), nullptr);
+  EXPECT_EQ(blob.at_or_after(0x1009)->scope_offset, 20);
+  EXPECT_EQ(blob.at_or_after(0x1015), nullptr);
+  blob.pcs.clear();
+  EXPECT_EQ(blob.at_or_after(0x1000), nullptr);
+}
+
+TEST(MethodInfo, lines_hold_until_the_next_one_begins) {
+  MethodInfo method;
+  method.lines = {{0, 10}, {5, 12}, {9, 11}};
+  EXPECT_EQ(method.line(0), 10);
+  EXPECT_EQ(method.line(4), 10);
+  EXPECT_EQ(method.line(5), 12);
+  EXPECT_EQ(method.line(100), 11);
+  EXPECT_EQ(method.line(-1), 0);
+}
+
+// Code of one method at address 0x1000, whose prologue ends at `complete`.
+struct Code {
+  Code(const Machine& machine, std::vector<uint8_t> bytes, int32_t complete)
+      : machine(machine), bytes(std::move(bytes)) {
+    blob.kind = BlobKind::kCompiled;
+    blob.code_begin = blob.entry = 0x1000;
+    blob.code_end = blob.code_begin + this->bytes.size();
+    blob.frame_complete = complete;
+    blob.frame_bytes = 48;
+  }
+  FrameState at(size_t offset) const { return machine.frame_state(blob, 0x1000 + offset, bytes, offset); }
+
+  const Machine& machine;
+  std::vector<uint8_t> bytes;
+  CodeBlob blob;
+};
+std::vector<uint8_t> words(std::initializer_list<uint32_t> code) {
+  std::vector<uint8_t> bytes(code.size() * 4);
+  std::memcpy(bytes.data(), code.begin(), bytes.size());
+  return bytes;
+}
+constexpr uint32_t kNop = 0xd503201f;
+
+TEST(Aarch64, a_small_frame_is_lowered_then_saved_and_restored_then_raised) {
+  const Code code(Machine::aarch64(),
+                  words({0xd100c3ff,    // sub sp, sp, #48
+                         0xa9027bfd,    // stp x29, x30, [sp, #32]
+                         kNop, kNop,    //
+                         0xa9427bfd,    // ldp x29, x30, [sp, #32]
+                         0x9100c3ff,    // add sp, sp, #48
+                         0xf9402788,    // ldr x8, [x28, #72]
+                         0xeb2863ff,    // cmp sp, x8
+                         0x54000048,    // b.hi
+                         0xd65f03c0}),  // ret
+                  8);
+  const FrameState expected[] = {FrameState::kNothing,  FrameState::kAllocated, FrameState::kComplete,
+                                 FrameState::kComplete, FrameState::kComplete,  FrameState::kComplete,
+                                 FrameState::kNothing,  FrameState::kNothing,   FrameState::kNothing,
+                                 FrameState::kNothing};
+  for (size_t i = 0; i < std::size(expected); ++i) EXPECT_EQ(code.at(4 * i), expected[i]) << i;
+}
+
+TEST(Aarch64, a_large_frame_is_saved_then_lowered_and_raised_then_restored) {
+  const Code code(Machine::aarch64(),
+                  words({0xa9bf7bfd,              // stp x29, x30, [sp, #-16]!
+                         0xd28123e8, 0xcb2863ff,  // mov x8, #n; sub sp, sp, x8
+                         kNop,                    //
+                         0xd28123e8, 0x8b2863ff,  // mov x8, #n; add sp, sp, x8
+                         0xa8c17bfd,              // ldp x29, x30, [sp], #16
+                         0xd65f03c0}),            // ret
+                  12);
+  const FrameState expected[] = {FrameState::kNothing,   FrameState::kSavedPair, FrameState::kSavedPair,
+                                 FrameState::kComplete,  FrameState::kComplete,  FrameState::kComplete,
+                                 FrameState::kSavedPair, FrameState::kNothing};
+  for (size_t i = 0; i < std::size(expected); ++i) EXPECT_EQ(code.at(4 * i), expected[i]) << i;
+}
+
+TEST(Aarch64, what_a_stub_has_pushed_and_what_code_pops_behind_a_call) {
+  const Machine& machine = Machine::aarch64();
+  const auto stub = words({0xa9be0be0, 0xa90117e4, kNop});  // stp x0, x2, [sp, #-32]!; stp x4, x5, [sp, #16]
+  EXPECT_EQ(machine.pushed_by_stub(stub, false), 32);
+  EXPECT_EQ(machine.pushed_by_stub(words({0xa9bf7bfd}), false), std::nullopt);     // has saved its return address
+  EXPECT_EQ(machine.pushed_by_stub(words({0xd10043ff, 0x14000002}), true), 0);     // another entry begins
+  EXPECT_EQ(machine.popped_after_call(words({0xa8c103e4, 0xd65f03c0})), 16);       // ldp x4, x0, [sp], #16; ret
+  EXPECT_EQ(machine.popped_after_call(words({kNop, 0x9100c3ff, 0xd65f03c0})), 0);  // an epilogue
+  EXPECT_EQ(machine.popped_after_call(words({kNop, kNop, kNop, kNop, 0xa8c103e4})), 0);
+}
+
+TEST(X8664, a_frame_is_pushed_then_lowered_and_raised_then_popped) {
+  const Code code(Machine::x86_64(), {0x89, 0x84, 0x24, 0x00, 0xc0, 0xfe, 0xff,        // 0: mov [rsp - 0x14000], eax
+                                      0x55,                                            // 7: push rbp
+                                      0x48, 0x83, 0xec, 0x20,                          // 8: sub rsp, 32
+                                      0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90,  // 12
+                                      0x48, 0x83, 0xc4, 0x20,                          // 20: add rsp, 32
+                                      0x5d,                                            // 24: pop rbp
+                                      0x49, 0x3b, 0xa7, 0x48, 0x03, 0x00, 0x00,        // 25: cmp rsp, [r15 + 0x348]
+                                      0x0f, 0x87, 0x01, 0x00, 0x00, 0x00,              // 32: ja
+                                      0xc3},                                           // 38: ret
+                  12);
+  EXPECT_EQ(code.at(0), FrameState::kNothing);
+  EXPECT_EQ(code.at(7), FrameState::kNothing);
+  EXPECT_EQ(code.at(8), FrameState::kSavedPair);
+  EXPECT_EQ(code.at(12), FrameState::kComplete);
+  EXPECT_EQ(code.at(20), FrameState::kComplete);
+  EXPECT_EQ(code.at(24), FrameState::kSavedPair);
+  EXPECT_EQ(code.at(25), FrameState::kNothing);
+  EXPECT_EQ(code.at(32), FrameState::kNothing);
+  EXPECT_EQ(code.at(38), FrameState::kNothing);
+}
+
+TEST(TrustedMemory, reads_trusted_ranges_itself_and_asks_about_all_others) {
+  class Nothing final : public Memory {
+   public:
+    bool copy(void* out, Address, size_t size) const noexcept override {
+      std::memset(out, 0, size);
+      return false;
+    }
+  } nothing;
+  TrustedMemory memory(nothing);
+  const uint64_t value[2] = {7, 8};
+  const auto at = reinterpret_cast<Address>(value);
+  EXPECT_EQ(memory.read<uint64_t>(at), std::nullopt);
+  memory.trust({{at, at + sizeof(value)}});
+  EXPECT_EQ(memory.read<uint64_t>(at + 8), 8u);
+  EXPECT_EQ(memory.read<uint64_t>(at + 12), std::nullopt);  // leads out
+}
+
+}  // namespace
+}  // namespace tarsier::hotspot

@@ -1,0 +1,71 @@
+// What differs between processors in the frames of HotSpot. Both are always compiled in: a fragment taken on one
+// machine can be decoded on the other.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/memory.h"
+#include "hotspot/code_blob.h"
+#include "hotspot/sigsafe/fragment.h"
+
+namespace tarsier::hotspot {
+
+// Where a frame is: the pc in it, its sp, and what the frame pointer register holds (of use to interpreted frames
+// only).
+struct Position {
+  Address pc = 0, sp = 0, fp = 0;
+};
+
+// How far the frame of the interrupted compiled method was built, or taken down again.
+enum class FrameState : uint8_t {
+  kComplete,
+  kNothing,    // the return address is where the call has put it
+  kSavedPair,  // the frame pointer and the return address lie at sp, nothing else does
+  kAllocated,  // sp is lowered, but the return address is still in its register
+};
+
+class Machine {
+ public:
+  virtual ~Machine() = default;
+  static const Machine& aarch64();
+  static const Machine& x86_64();
+  static const Machine& host();
+
+  // Words of an interpreted frame, from fp. The saved fp is at 0, the return address at 1.
+  struct InterpreterSlots {
+    int sender_sp, method, locals, bcp;
+  };
+  [[nodiscard]] virtual InterpreterSlots interpreter_slots() const = 0;
+  // Bytes from fp of a call stub's frame to its JavaCallWrapper*.
+  [[nodiscard]] virtual int call_wrapper_offset() const = 0;
+
+  // `code`: the instructions of `blob` around pc, `at` the index of pc in it.
+  [[nodiscard]] virtual FrameState frame_state(const CodeBlob& blob, Address pc, std::span<const uint8_t> code,
+                                               size_t at) const = 0;
+  // Of a stub without a frame of its own: the bytes that it has pushed, judged by its instructions up to pc; nothing if
+  // it has saved its return address. `several`: the code has several entries, each after the other's jump.
+  [[nodiscard]] virtual std::optional<int64_t> pushed_by_stub(std::span<const uint8_t> code_before_pc,
+                                                              bool several) const = 0;
+  // Bytes that the code behind a call pops before it goes its ways: they were pushed around the call.
+  [[nodiscard]] virtual int64_t popped_after_call(std::span<const uint8_t> code_from_pc) const = 0;
+  [[nodiscard]] virtual Address stack_alignment() const = 0;
+  // The frame pointer and the return address have just been pushed, and the frame pointer is not set yet.
+  [[nodiscard]] virtual bool just_saved_pair(std::span<const uint8_t> code, size_t at) const = 0;
+  // Is the instruction before this return address a call? `before`: the 8 bytes before it.
+  [[nodiscard]] virtual bool follows_call(std::span<const uint8_t, 8> before) const = 0;
+
+  // The return address that the interrupted code may have got by its call and not yet saved, and sp as it is then:
+  // the link register, or the word at sp. `word_at_sp`: 0 if it was not copied.
+  [[nodiscard]] virtual Position unsaved_return(const Fragment& fragment, uint64_t word_at_sp) const = 0;
+  // The Method* that a method's entry, adapters and the interpreter are given, its bytecode pointer while it runs, and
+  // sp of the caller as an adapter passes it.
+  [[nodiscard]] virtual Address entry_method(const Fragment& fragment) const = 0;
+  [[nodiscard]] virtual Address bytecode_pointer(const Fragment& fragment) const = 0;
+  [[nodiscard]] virtual Address sender_sp(const Fragment& fragment, int major) const = 0;
+};
+
+}  // namespace tarsier::hotspot

@@ -1,0 +1,164 @@
+#include <algorithm>
+#include <cstring>
+
+#include "hotspot/machine.h"
+
+namespace tarsier::hotspot {
+namespace {
+
+constexpr uint32_t kRet = 0xd65f03c0;
+constexpr uint32_t kPushPair = 0xa9bf7bfd;  // stp x29, x30, [sp, #-16]!
+constexpr uint32_t kPopPair = 0xa8c17bfd;   // ldp x29, x30, [sp], #16
+
+bool is_sub_sp(uint32_t w) {  // sub sp, sp, #n  or, for large frames, sub sp, sp, x8
+  return (w & 0xff8003ff) == 0xd10003ff || (w & 0xffe0ffff) == 0xcb2063ff;
+}
+bool is_add_sp(uint32_t w) {
+  return (w & 0xff8003ff) == 0x910003ff || (w & 0xffe0ffff) == 0x8b2063ff;
+}
+bool is_save_pair(uint32_t w) {  // stp x29, x30, [sp, #n]
+  return (w & 0xffc07fff) == 0xa9007bfd;
+}
+bool is_call(uint32_t w) {  // bl, blr
+  return (w & 0xfc000000) == 0x94000000 || (w & 0xfffffc1f) == 0xd63f0000;
+}
+bool is_jump(uint32_t w) {  // b, br
+  return (w & 0xfc000000) == 0x14000000 || (w & 0xfffffc1f) == 0xd61f0000;
+}
+
+uint32_t word_at(std::span<const uint8_t> code, size_t offset) {
+  uint32_t w = 0;
+  std::memcpy(&w, code.data() + offset, sizeof(w));
+  return w;
+}
+// Bytes by which an instruction raises sp; negative if it lowers it, 0 if it leaves it alone.
+int64_t raises_sp(uint32_t w) {
+  const int64_t immediate = (w >> 10) & 0xfff;
+  if ((w & 0xffc003ff) == 0xd10003ff) return -immediate;  // sub sp, sp, #n
+  if ((w & 0xffc003ff) == 0x910003ff) return immediate;
+  // Pairs: of x, d or q registers, stored with write-back before or loaded with write-back after.
+  const int64_t scaled = static_cast<int32_t>(w << 10) >> 25;
+  const uint32_t form = w & 0xffc003e0;
+  if (form == 0xa98003e0 || form == 0xa8c003e0 || form == 0x6d8003e0 || form == 0x6cc003e0) return 8 * scaled;
+  if (form == 0xad8003e0 || form == 0xacc003e0) return 16 * scaled;
+  // Single registers: str x, [sp, #n]!  and  ldr x, [sp], #n
+  const int64_t offset = static_cast<int32_t>(w << 11) >> 23;
+  if ((w & 0xffe00fe0) == 0xf8000fe0 || (w & 0xffe00fe0) == 0xf84007e0) return offset;
+  return 0;
+}
+
+class Aarch64 final : public Machine {
+ public:
+  [[nodiscard]] InterpreterSlots interpreter_slots() const override { return {-1, -3, -8, -9}; }
+  [[nodiscard]] int call_wrapper_offset() const override { return -8 * 8; }
+
+  [[nodiscard]] FrameState frame_state(const CodeBlob& blob, Address pc, std::span<const uint8_t> code,
+                                       size_t at) const override {
+    const auto word = [&](ptrdiff_t index) -> uint32_t {
+      const ptrdiff_t offset = static_cast<ptrdiff_t>(at) + 4 * index;
+      uint32_t w = 0;
+      if (offset >= 0 && static_cast<size_t>(offset) + 4 <= code.size()) {
+        std::memcpy(&w, code.data() + offset, sizeof(w));
+      }
+      return w;
+    };
+    if (blob.frame_complete <= 0 || pc < blob.code_begin + static_cast<Address>(blob.frame_complete)) {
+      return prologue_state(blob, pc, word);
+    }
+    return epilogue_state(word);
+  }
+
+  [[nodiscard]] std::optional<int64_t> pushed_by_stub(std::span<const uint8_t> code, bool several) const override {
+    int64_t pushed = 0;
+    bool saved = false;
+    for (size_t i = 0; i + 4 <= code.size(); i += 4) {
+      const uint32_t w = word_at(code, i);
+      pushed -= raises_sp(w);
+      saved |= w == kPushPair;
+      if (w != kRet && !(several && is_jump(w))) continue;
+      pushed = 0;  // what follows is another way through the stub
+      saved = false;
+    }
+    if (pushed < 0 || saved) return std::nullopt;
+    return pushed;
+  }
+  [[nodiscard]] int64_t popped_after_call(std::span<const uint8_t> code) const override {
+    constexpr size_t kMostBefore = 2;  // instructions that see to the result
+    int64_t popped = 0;
+    for (size_t i = 0; i + 4 <= code.size(); i += 4) {
+      const uint32_t w = word_at(code, i);
+      // Raising sp alone is what an epilogue does; around calls only a pair of words is dropped like that.
+      const bool adds = is_add_sp(w) && raises_sp(w) != 16;
+      if (is_jump(w) || is_call(w) || w == kRet || adds || (popped == 0 && i / 4 > kMostBefore)) break;
+      popped += raises_sp(w);
+    }
+    return std::max<int64_t>(popped, 0);
+  }
+  [[nodiscard]] Address stack_alignment() const override { return 16; }
+  [[nodiscard]] bool just_saved_pair(std::span<const uint8_t> code, size_t at) const override {
+    constexpr uint32_t kSetFp = 0x910003fd;  // mov x29, sp
+    return at >= 4 && at + 4 <= code.size() && word_at(code, at - 4) == kPushPair && word_at(code, at) == kSetFp;
+  }
+
+  [[nodiscard]] bool follows_call(std::span<const uint8_t, 8> before) const override {
+    uint32_t w = 0;
+    std::memcpy(&w, before.data() + 4, sizeof(w));
+    return is_call(w);
+  }
+
+  [[nodiscard]] Position unsaved_return(const Fragment& fragment, uint64_t) const override {
+    return {fragment.general[30], fragment.sp, fragment.fp};
+  }
+  [[nodiscard]] Address entry_method(const Fragment& fragment) const override { return fragment.general[12]; }
+  [[nodiscard]] Address bytecode_pointer(const Fragment& fragment) const override { return fragment.general[22]; }
+  [[nodiscard]] Address sender_sp(const Fragment& fragment, int major) const override {
+    constexpr int kFirstWithX19 = 20;
+    return major >= kFirstWithX19 ? fragment.general[19] : fragment.general[13];
+  }
+
+ private:
+  // Small frames: sub sp; stp. Large ones: stp with write-back; sub sp.
+  template <class Word>
+  [[nodiscard]] static FrameState prologue_state(const CodeBlob& blob, Address pc, const Word& word) {
+    if (blob.entry == 0 || pc <= blob.entry) return FrameState::kNothing;
+    const auto since_entry = static_cast<ptrdiff_t>((pc - blob.entry) / 4);
+    bool lowered = false, saved = false, pushed = false;
+    for (ptrdiff_t i = -std::min<ptrdiff_t>(since_entry, 32); i < 0; ++i) {
+      lowered |= is_sub_sp(word(i));
+      saved |= is_save_pair(word(i));
+      pushed |= word(i) == kPushPair;
+    }
+    if (lowered && (saved || pushed)) return FrameState::kComplete;
+    if (pushed) return FrameState::kSavedPair;
+    return lowered ? FrameState::kAllocated : FrameState::kNothing;
+  }
+
+  // Small frames: ldp; add sp; poll; ret. Large ones: add sp; ldp with write-back; poll; ret.
+  template <class Word>
+  [[nodiscard]] static FrameState epilogue_state(const Word& word) {
+    constexpr ptrdiff_t kLongest = 7;
+    if (word(0) == kRet) return FrameState::kNothing;
+    bool returns = false;
+    for (ptrdiff_t i = 0; i < kLongest && !returns; ++i) {
+      const uint32_t w = word(i);
+      if (w == kPopPair && i <= 1 && is_add_sp(word(-1 + i))) return FrameState::kSavedPair;
+      if (w == kPopPair || is_add_sp(w) || is_call(w) || is_jump(w)) return FrameState::kComplete;
+      returns = w == kRet;
+    }
+    for (ptrdiff_t i = -1; returns && i >= -kLongest; --i) {
+      const uint32_t w = word(i);
+      if (w == kPopPair || is_add_sp(w)) return FrameState::kNothing;
+      if (w == kRet || is_call(w) || is_jump(w)) break;
+    }
+    return FrameState::kComplete;
+  }
+};
+
+}  // namespace
+
+const Machine& Machine::aarch64() {
+  static const Aarch64 machine;
+  return machine;
+}
+
+}  // namespace tarsier::hotspot

@@ -1,0 +1,103 @@
+#include <algorithm>
+
+#include "hotspot/machine.h"
+
+namespace tarsier::hotspot {
+namespace {
+
+enum Register { kRbx = 1, kR13 = 13 };  // places in Fragment::general
+
+constexpr uint8_t kPushRbp = 0x55, kPopRbp = 0x5d, kRet = 0xc3;
+
+// sub/add rsp, imm8 or imm32: 48 83|81 ec|c4 ..; its length, 0 if it is none.
+size_t moves_sp(std::span<const uint8_t> code, uint8_t operation) {
+  if (code.size() < 7 || code[0] != 0x48 || code[2] != operation) return 0;
+  if (code[1] == 0x83) return 4;
+  return code[1] == 0x81 ? 7 : 0;
+}
+
+class X8664 final : public Machine {
+ public:
+  [[nodiscard]] InterpreterSlots interpreter_slots() const override { return {-1, -3, -7, -8}; }
+  [[nodiscard]] int call_wrapper_offset() const override { return -6 * 8; }
+
+  [[nodiscard]] FrameState frame_state(const CodeBlob& blob, Address pc, std::span<const uint8_t> code,
+                                       size_t at) const override {
+    if (blob.frame_complete <= 0 || pc < blob.code_begin + static_cast<Address>(blob.frame_complete)) {
+      return prologue_state(blob, pc, code, at);
+    }
+    return epilogue_state(code, at);
+  }
+
+  // Instructions differ in length, so they can't be read from just anywhere; other ways must do.
+  [[nodiscard]] std::optional<int64_t> pushed_by_stub(std::span<const uint8_t>, bool) const override {
+    return std::nullopt;
+  }
+  [[nodiscard]] int64_t popped_after_call(std::span<const uint8_t>) const override { return 0; }
+  [[nodiscard]] Address stack_alignment() const override { return 8; }
+  [[nodiscard]] bool just_saved_pair(std::span<const uint8_t> code, size_t at) const override {
+    return at >= 1 && at + 3 <= code.size() && code[at - 1] == kPushRbp && code[at] == 0x48 &&
+           ((code[at + 1] == 0x8b && code[at + 2] == 0xec) || (code[at + 1] == 0x89 && code[at + 2] == 0xe5));
+  }
+
+  [[nodiscard]] bool follows_call(std::span<const uint8_t, 8> before) const override {
+    if (before[3] == 0xe8) return true;                                           // call rel32
+    if (before[6] == 0xff && (before[7] & 0xf8) == 0xd0) return true;             // call reg
+    return before[5] == 0x41 && before[6] == 0xff && (before[7] & 0xf8) == 0xd0;  // call r8 to r15
+  }
+
+  [[nodiscard]] Position unsaved_return(const Fragment& fragment, uint64_t word_at_sp) const override {
+    return {word_at_sp, fragment.sp + 8, fragment.fp};
+  }
+  [[nodiscard]] Address entry_method(const Fragment& fragment) const override { return fragment.general[kRbx]; }
+  [[nodiscard]] Address bytecode_pointer(const Fragment& fragment) const override { return fragment.general[kR13]; }
+  [[nodiscard]] Address sender_sp(const Fragment& fragment, int) const override { return fragment.general[kR13]; }
+
+ private:
+  // Stack bang (mov [rsp - n], eax); push rbp; sub rsp.
+  [[nodiscard]] static FrameState prologue_state(const CodeBlob& blob, Address pc, std::span<const uint8_t> code,
+                                                 size_t at) {
+    if (blob.entry == 0 || pc <= blob.entry) return FrameState::kNothing;
+    size_t i = at - std::min<size_t>(at, pc - blob.entry);
+    if (i + 7 <= at && code[i] == 0x89 && code[i + 1] == 0x84 && code[i + 2] == 0x24) i += 7;
+    if (i >= at || code[i] != kPushRbp) return FrameState::kNothing;
+    ++i;
+    if (i >= at) return FrameState::kSavedPair;
+    const size_t length = moves_sp(code.subspan(i), 0xec);
+    return length != 0 && i + length <= at ? FrameState::kComplete : FrameState::kSavedPair;
+  }
+
+  // add rsp; pop rbp; poll (cmp rsp, [r15 + n]; ja); ret
+  [[nodiscard]] static FrameState epilogue_state(std::span<const uint8_t> code, size_t at) {
+    const auto is = [&](size_t offset, uint8_t byte) { return at + offset < code.size() && code[at + offset] == byte; };
+    const bool after_add = (at >= 4 && moves_sp(code.subspan(at - 4), 0xc4) == 4) ||
+                           (at >= 7 && moves_sp(code.subspan(at - 7), 0xc4) == 7);
+    if (is(0, kPopRbp) && after_add) return FrameState::kSavedPair;
+    if (is(0, kRet)) return FrameState::kNothing;
+    // In the poll: 49 3b a7 disp32 or 49 3b 67 disp8, then 0f 87 rel32, then c3.
+    for (const size_t poll : {size_t{7}, size_t{4}}) {
+      if (is(0, 0x49) && is(1, 0x3b) && is(poll, 0x0f) && is(poll + 1, 0x87) && is(poll + 6, kRet)) {
+        return FrameState::kNothing;
+      }
+    }
+    if (is(0, 0x0f) && is(1, 0x87) && is(6, kRet) && at >= 4) return FrameState::kNothing;
+    return FrameState::kComplete;
+  }
+};
+
+}  // namespace
+
+const Machine& Machine::x86_64() {
+  static const X8664 machine;
+  return machine;
+}
+
+const Machine& Machine::host() {
+#if defined(__aarch64__)
+  return aarch64();
+#else
+  return x86_64();
+#endif
+}
+
+}  // namespace tarsier::hotspot

@@ -1,0 +1,71 @@
+// From a Method* to its names, bytecodes and lines, without asking the JVM.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/memory.h"
+#include "base/result.h"
+#include "hotspot/vm_structs.h"
+
+namespace tarsier::hotspot {
+
+struct MethodInfo {
+  Address method = 0, const_method = 0;
+  std::string class_name;  // java/lang/String
+  std::string name, signature;
+  uint16_t access = 0;
+  Address code = 0;  // bytecodes
+  uint32_t code_size = 0;
+  std::vector<std::pair<uint16_t, uint16_t>> lines;  // (first bci, line), ascending
+
+  bool operator==(const MethodInfo&) const = default;
+  [[nodiscard]] bool is_native() const { return (access & 0x100) != 0; }
+  [[nodiscard]] int32_t line(int32_t bci) const;  // 0: not known
+};
+
+class Methods {
+ public:
+  static Result<Methods> find(const Memory& memory, const VmStructs& structs, int major);
+
+  // What was looked up before the epoch changed (see UnloadEpoch) is looked at again.
+  void set_epoch(uint64_t epoch) { epoch_ = epoch; }
+  // Null if what lies there is no method. What it points to stays, even if the class is unloaded; a Method* that has
+  // come to mean another method since is noticed when the epoch has changed.
+  const MethodInfo* at(Address method);
+  // Only what is known already, whatever has become of it.
+  [[nodiscard]] const MethodInfo* known(Address method) const;
+
+ private:
+  struct Layout {
+    uint64_t const_method = 0, access_flags = 0;
+    uint64_t constants = 0, flags = 0, code_size = 0, name_index = 0, signature_index = 0;
+    uint64_t const_method_words = 0, const_method_size = 0;
+    uint64_t pool_holder = 0, pool_length = 0, pool_size = 0;
+    uint64_t klass_name = 0, klass_methods = 0;
+    uint64_t array_data = 0;
+    uint64_t symbol_length = 0, symbol_body = 0;
+  };
+  explicit Methods(const Memory& memory) : memory_(&memory) {}
+  [[nodiscard]] std::unique_ptr<MethodInfo> read(Address method) const;
+  [[nodiscard]] bool belongs_to(Address klass, Address method) const;
+  [[nodiscard]] bool read_symbol(Address symbol, std::string& out) const;
+  void read_lines(MethodInfo& method) const;
+
+  const Memory* memory_;
+  Layout layout_;
+  uint8_t excluded_byte_ = 0;
+  uint64_t epoch_ = 0;
+  struct Known {
+    std::unique_ptr<MethodInfo> info;
+    uint64_t epoch = 0;  // in which it was looked at last
+  };
+  std::unordered_map<Address, Known> methods_;
+  std::vector<std::unique_ptr<MethodInfo>> replaced_;
+};
+
+}  // namespace tarsier::hotspot

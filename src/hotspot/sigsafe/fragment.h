@@ -1,0 +1,42 @@
+// What is copied of a thread when it is interrupted: its registers, what the JVM notes about its last Java frame, and a
+// piece of its stack. Enough to find out later, elsewhere, what it was doing.
+#pragma once
+
+#include <cstdint>
+
+namespace tarsier::hotspot {
+
+// aarch64: x0 to x30. x86_64: rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, r8 to r15.
+constexpr int kGeneralRegisters = 31;
+
+// Where a thread has left Java code for the JVM or for native code.
+struct JavaFrameAnchor {
+  uint64_t sp;  // 0: it has not, or has no Java frame at all
+  uint64_t pc;  // 0: the word below sp
+  uint64_t fp;
+};
+
+struct Fragment {
+  uint64_t pc, sp, fp;
+  uint64_t general[kGeneralRegisters];
+  JavaFrameAnchor anchor;
+  uint64_t continuation;  // ContinuationEntry*; 0 outside of virtual threads
+  int32_t thread_state;   // the JVM's own: kThreadInJava, ..
+  uint32_t stack_bytes;   // that follow: the memory from sp on
+  bool cut;               // the stack goes on behind them, as far as is known with Java frames
+
+  [[nodiscard]] const uint8_t* stack() const noexcept { return reinterpret_cast<const uint8_t*>(this + 1); }
+};
+static_assert(sizeof(Fragment) % 8 == 0);
+
+// Where a JavaThread keeps what is copied of it: offsets.
+struct ThreadFields {
+  uint64_t anchor_sp = 0, anchor_pc = 0, anchor_fp = 0;
+  uint64_t thread_state = 0;
+  uint64_t continuation = 0;  // 0: this JVM has none, or does not tell
+  uint64_t stack_base = 0;
+};
+
+constexpr int32_t kThreadInJava = 8;  // the same in all releases from 8 to 25
+
+}  // namespace tarsier::hotspot

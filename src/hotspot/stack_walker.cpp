@@ -1,0 +1,517 @@
+#include "hotspot/stack_walker.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+
+namespace tarsier::hotspot {
+
+std::string_view name_of(WalkEnd end) {
+  constexpr std::string_view kNames[] = {"complete",  "no Java frame",   "fragment too short", "no sender", "no code",
+                                         "no method", "bad entry frame", "bad anchor",         "too deep"};
+  static_assert(std::size(kNames) == static_cast<size_t>(WalkEnd::kCount));
+  return kNames[static_cast<size_t>(end)];
+}
+
+std::string_view name_of(WalkStart start) {
+  constexpr std::string_view kNames[] = {"plain", "anchor", "half-built frame", "adapter", "stub", "native leaf"};
+  static_assert(std::size(kNames) == static_cast<size_t>(WalkStart::kCount));
+  return kNames[static_cast<size_t>(start)];
+}
+
+Result<StackWalker> StackWalker::find(const Memory& memory, const VmStructs& structs, CodeBlobs& blobs,
+                                      Methods& methods, const Machine& machine, int major, const NativeFrames* native) {
+  StackWalker walker(memory, blobs, methods, machine, major);
+  walker.native_ = native;
+  const auto call_stub = structs.address("StubRoutines", "_call_stub_return_address");
+  const auto anchor = structs.offset("JavaCallWrapper", "_anchor");
+  const auto sp = structs.offset("JavaFrameAnchor", "_last_Java_sp");
+  const auto pc = structs.offset("JavaFrameAnchor", "_last_Java_pc");
+  const auto fp = structs.offset("JavaFrameAnchor", "_last_Java_fp");
+  if (!call_stub || !anchor || !sp || !pc || !fp) {
+    return Error{Errc::kUnsupported, "this JVM's vmStructs do not tell how Java code is entered"};
+  }
+  walker.call_stub_return_ = memory.read<Address>(*call_stub).value_or(0);
+  if (walker.call_stub_return_ == 0) return Error{Errc::kUnsupported, "this JVM has not started up yet"};
+  walker.wrapper_anchor_ = *anchor;
+  walker.anchor_sp_ = *sp;
+  walker.anchor_pc_ = *pc;
+  walker.anchor_fp_ = *fp;
+  return walker;
+}
+
+// One walk. Positions are only ever taken from the fragment, whose memory does not change; code and methods are looked
+// up as they are now.
+class StackWalker::Walk {
+ public:
+  Walk(StackWalker& walker, const Fragment& fragment, size_t max_depth, WalkedStack& out)
+      : w_(walker), f_(fragment), max_depth_(max_depth), out_(out), end_(fragment.sp + fragment.stack_bytes) {}
+
+  void run() {
+    if (!find_first()) return;
+    constexpr int kMaxSteps = 1 << 16;
+    for (int step = 0; step < kMaxSteps; ++step) {
+      if (out_.frames.size() >= max_depth_) return stop(WalkEnd::kTooDeep);
+      if (!next()) return;
+    }
+    stop(WalkEnd::kTooDeep);
+  }
+
+ private:
+  // --- the fragment ---
+  [[nodiscard]] bool holds(Address at) const { return at >= f_.sp && at + 8 <= end_ && at % 8 == 0; }
+  [[nodiscard]] bool beyond(Address at) const { return at + 8 > end_; }
+  uint64_t word(Address at) {
+    out_.highest = std::max(out_.highest, at + 8);
+    return peek(at);
+  }
+  [[nodiscard]] uint64_t peek(Address at) const {
+    uint64_t value;
+    std::memcpy(&value, f_.stack() + (at - f_.sp), sizeof(value));
+    return value;
+  }
+
+  void stop(WalkEnd end) {
+    out_.end = end;
+    out_.stopped_at = at_.pc;
+  }
+  bool end_with(WalkEnd end) {
+    stop(end);
+    return false;
+  }
+  void add(FrameKind kind, Address method, int32_t bci, const CodeBlob* blob) {
+    out_.frames.push_back({kind, method, bci, blob});
+  }
+
+  // --- is this a return address? ---
+  [[nodiscard]] bool follows_call(Address pc) const {
+    std::array<uint8_t, 8> before;
+    return w_.memory_->copy(before.data(), pc - before.size(), before.size()) && w_.machine_->follows_call(before);
+  }
+  // Strictly: one at which a JVM could stop. Otherwise also one behind a call of a leaf, which needs no debug info.
+  [[nodiscard]] bool may_return_to(Address pc, bool strictly) const {
+    if (pc == 0) return false;
+    if (pc == w_.call_stub_return_) return true;
+    const CodeBlob* blob = w_.blobs_->at(pc);
+    if (blob == nullptr) return false;
+    switch (blob->kind) {
+      case BlobKind::kInterpreter:
+      case BlobKind::kContinuationStubs:
+        return true;
+      case BlobKind::kCompiled:
+        return blob->is_deopt_pc(pc) || blob->at(pc) != nullptr ||
+               (!strictly && pc > blob->entry && pc < blob->code_end && follows_call(pc));
+      case BlobKind::kNativeWrapper:
+        return pc > blob->code_begin + static_cast<Address>(std::max(blob->frame_complete, 0));
+      case BlobKind::kRuntimeStub:
+        return blob->frame_bytes > 0 && pc > blob->code_begin;
+      default:
+        return false;
+    }
+  }
+  // Could this be the caller's frame? Its own return address must be one, too.
+  [[nodiscard]] bool plausible(const Position& caller) const {
+    if (caller.sp % w_.machine_->stack_alignment() != 0 || !may_return_to(caller.pc, false)) return false;
+    if (caller.pc == w_.call_stub_return_) return true;
+    const CodeBlob* blob = w_.blobs_->at(caller.pc);
+    if (blob->kind == BlobKind::kInterpreter || blob->kind == BlobKind::kContinuationStubs) return true;
+    const Address slot = caller.sp + static_cast<Address>(blob->frame_bytes) - 8;
+    return holds(slot) ? may_return_to(peek(slot), false) : beyond(slot);
+  }
+
+  // --- the innermost frame ---
+  bool find_first() {
+    at_ = {f_.pc, f_.sp, f_.fp};
+    if (f_.anchor.sp != 0) {
+      out_.start = WalkStart::kAnchor;
+      return go_to_anchor(f_.anchor.sp, f_.anchor.pc, f_.anchor.fp);
+    }
+    if (f_.thread_state != kThreadInJava && w_.blobs_->at(f_.pc) == nullptr) return end_with(WalkEnd::kNoJavaFrame);
+    const CodeBlob* blob = w_.blobs_->at(f_.pc);
+    if (blob == nullptr) return leave_native_leaf();
+    switch (blob->kind) {
+      case BlobKind::kCompiled:
+      case BlobKind::kNativeWrapper:
+        return leave_compiled(*blob);
+      case BlobKind::kInterpreter:
+        return leave_interpreter();
+      case BlobKind::kAdapter:
+        return leave_adapter(*blob);
+      default:
+        return leave_stub(*blob);
+    }
+  }
+
+  bool go_to_anchor(Address sp, Address pc, Address fp) {
+    if (pc == 0) {
+      if (beyond(sp - 8)) return end_with(WalkEnd::kTooShort);
+      if (!holds(sp - 8)) return end_with(WalkEnd::kBadAnchor);
+      pc = word(sp - 8);
+    }
+    if (sp < f_.sp) return end_with(WalkEnd::kBadAnchor);
+    if (sp >= end_) return end_with(WalkEnd::kTooShort);
+    at_ = {pc, sp, fp};
+    from_leaf_ = true;
+    return true;
+  }
+
+  [[nodiscard]] Position unsaved_return() const {
+    return w_.machine_->unsaved_return(f_, holds(f_.sp) ? peek(f_.sp) : 0);
+  }
+
+  bool leave_compiled(const CodeBlob& blob) {
+    constexpr size_t kAround = 128;
+    const Address from = std::max(blob.code_begin, f_.pc - std::min<Address>(f_.pc, kAround));
+    const Address to = std::min(blob.code_end, f_.pc + kAround);
+    std::array<uint8_t, 2 * kAround> code{};
+    if (!w_.memory_->copy(code.data(), from, to - from)) return end_with(WalkEnd::kNoCode);
+    const FrameState state = w_.machine_->frame_state(blob, f_.pc, std::span(code).first(to - from), f_.pc - from);
+    add_compiled(blob, f_.pc, false, state != FrameState::kComplete && f_.pc < complete_from(blob));
+    if (state != FrameState::kComplete) out_.start = WalkStart::kHalfBuilt;
+
+    const Address frame_end = f_.sp + static_cast<Address>(blob.frame_bytes);
+    Position caller;
+    switch (state) {
+      case FrameState::kComplete:
+        if (!holds(frame_end - 8)) return end_with(WalkEnd::kTooShort);
+        caller = {word(frame_end - 8), frame_end, word(frame_end - 16)};
+        break;
+      case FrameState::kNothing:
+        caller = unsaved_return();
+        break;
+      case FrameState::kAllocated:
+        caller = unsaved_return();
+        caller.sp = frame_end;
+        break;
+      case FrameState::kSavedPair:
+        if (!holds(f_.sp + 8)) return end_with(WalkEnd::kTooShort);
+        caller = {word(f_.sp + 8), f_.sp + 16, word(f_.sp)};
+        break;
+    }
+    if (!may_return_to(caller.pc, true)) {
+      // Around a call of a leaf a pair of words may be pushed; or the frame is gone and the poll on the way out is
+      // taken.
+      const Position pushed{holds(frame_end + 8) ? word(frame_end + 8) : 0, frame_end + 16,
+                            holds(frame_end) ? word(frame_end) : 0};
+      const Position gone = unsaved_return();
+      if (may_return_to(pushed.pc, true)) {
+        caller = pushed;
+      } else if (may_return_to(gone.pc, true) && plausible(gone)) {
+        caller = gone;
+      } else {
+        return end_with(WalkEnd::kNoSender);
+      }
+    }
+    at_ = caller;
+    return true;
+  }
+  [[nodiscard]] static Address complete_from(const CodeBlob& blob) {
+    return blob.code_begin + static_cast<Address>(std::max(blob.frame_complete, 0));
+  }
+
+  bool leave_interpreter() {
+    const auto slots = w_.machine_->interpreter_slots();
+    const MethodInfo* method = nullptr;
+    if (holds(slot(f_.fp, slots.bcp)) && holds(f_.fp + 8) && f_.fp > f_.sp) {
+      method = w_.methods_->at(peek(slot(f_.fp, slots.method)));
+    }
+    if (method != nullptr) return add_interpreted(*method, w_.machine_->bytecode_pointer(f_));
+    // At a method's entry: the frame is not there yet, what the caller has passed lies in registers.
+    const MethodInfo* entered = w_.methods_->at(w_.machine_->entry_method(f_));
+    const Position caller = unsaved_return();
+    if (entered == nullptr || !may_return_to(caller.pc, true)) return end_with(WalkEnd::kNoMethod);
+    out_.start = WalkStart::kHalfBuilt;
+    add(FrameKind::kInterpreted, entered->method, entered->is_native() ? -1 : 0, nullptr);
+    at_ = caller;
+    // The frame record may already be pushed.
+    if (holds(f_.fp + 8) && f_.fp >= f_.sp && f_.fp - f_.sp <= 96 && peek(f_.fp + 8) == caller.pc) {
+      at_.fp = word(f_.fp);
+    }
+    at_.sp = std::max(w_.machine_->sender_sp(f_, w_.major_), f_.sp);
+    return true;
+  }
+
+  bool leave_adapter(const CodeBlob& blob) {
+    out_.start = WalkStart::kAdapter;
+    add(FrameKind::kStub, 0, -1, &blob);
+    const Position unsaved = unsaved_return();
+    const StubCode code(*this, blob);
+    if (const auto pushed = w_.machine_->pushed_by_stub(code.before(), true)) {
+      if (try_caller({unsaved.pc, unsaved.sp + static_cast<Address>(*pushed), unsaved.fp})) return true;
+    }
+    // An adapter lowers sp for the arguments; it passes on where that was before.
+    constexpr Address kMostArguments = 4096;
+    const Position moved{unsaved.pc, w_.machine_->sender_sp(f_, w_.major_), unsaved.fp};
+    if (moved.sp >= f_.sp && moved.sp - f_.sp <= kMostArguments && try_caller(moved)) return true;
+    from_leaf_ = true;
+    return try_record(at_) || try_caller(unsaved) || end_with(WalkEnd::kNoSender);
+  }
+
+  // Stubs keep frames as they like: try the ways in which it is done, and believe the first that leads somewhere.
+  bool leave_stub(const CodeBlob& blob) {
+    add(FrameKind::kStub, 0, -1, &blob);
+    out_.start = WalkStart::kStub;
+    from_leaf_ = true;
+    const StubCode code(*this, blob);
+    if (code.just_saved_pair() && holds(f_.sp + 8) && try_caller({word(f_.sp + 8), f_.sp + 16, word(f_.sp)}))
+      return true;
+    if (try_frame(blob, at_)) return true;
+    const Position unsaved = unsaved_return();
+    if (code.from_the_start() && blob.kind != BlobKind::kStubRoutines) {
+      const auto pushed = w_.machine_->pushed_by_stub(code.before(), false);
+      if (pushed && try_caller({unsaved.pc, unsaved.sp + static_cast<Address>(*pushed), unsaved.fp})) return true;
+    }
+    if (try_record(at_)) return true;
+    for (Address pushed = 0; pushed <= 256; pushed += 16) {
+      if (try_caller({unsaved.pc, unsaved.sp + pushed, unsaved.fp})) return true;
+    }
+    return leave_stub_of_native(unsaved) || try_words(at_) || end_with(WalkEnd::kNoSender);
+  }
+  // The JVM's own code uses some stubs, and enters Java by one: then native frames come first.
+  bool leave_stub_of_native(const Position& unsaved) {
+    if (w_.native_ == nullptr) return false;
+    Position native = unsaved;
+    if (holds(f_.fp + 8) && f_.fp >= f_.sp && f_.fp - f_.sp < kNear && w_.native_->rule_at(peek(f_.fp + 8) - 1)) {
+      native = {word(f_.fp + 8), f_.fp + 16, word(f_.fp)};
+    }
+    if (!w_.native_->rule_at(native.pc - 1)) return false;
+    at_ = native;
+    return leave_native(1);
+  }
+  // The instructions of the interrupted stub up to pc, and one more.
+  class StubCode {
+   public:
+    StubCode(const Walk& walk, const CodeBlob& blob) : walk_(walk) {
+      const Address pc = walk.f_.pc;
+      const Address from = std::max(blob.code_begin, pc - std::min<Address>(pc, kMost));
+      before_ = pc - from;
+      readable_ = walk.w_.memory_->copy(code_.data(), from, before_ + 4);
+      from_start_ = from == blob.code_begin;
+    }
+    [[nodiscard]] bool from_the_start() const { return readable_ && from_start_; }
+    [[nodiscard]] std::span<const uint8_t> before() const { return std::span(code_).first(readable_ ? before_ : 0); }
+    [[nodiscard]] bool just_saved_pair() const {
+      return readable_ && walk_.w_.machine_->just_saved_pair(std::span(code_).first(before_ + 4), before_);
+    }
+
+   private:
+    static constexpr Address kMost = 1024;
+    const Walk& walk_;
+    std::array<uint8_t, kMost + 8> code_{};
+    size_t before_ = 0;
+    bool readable_ = false, from_start_ = false;
+  };
+  // By the size of its frame, if it has one.
+  bool try_frame(const CodeBlob& blob, const Position& stub) {
+    const Address frame_end = stub.sp + static_cast<Address>(blob.frame_bytes);
+    return blob.frame_bytes > 0 && holds(frame_end - 8) && holds(frame_end - 16) &&
+           try_caller({word(frame_end - 8), frame_end, word(frame_end - 16)});
+  }
+  // By the frame record that fp leads to.
+  bool try_record(const Position& stub) {
+    return stub.fp >= stub.sp && stub.fp - stub.sp < kNear && holds(stub.fp + 8) &&
+           try_caller({word(stub.fp + 8), stub.fp + 16, word(stub.fp)});
+  }
+  // By anything on the stack that looks like a return address, and the frame behind it as well.
+  bool try_words(const Position& stub) {
+    for (Address slot = stub.sp; slot < stub.sp + kNear && holds(slot); slot += 8) {
+      const Address fp = holds(slot - 8) ? peek(slot - 8) : stub.fp;
+      const Address alignment = w_.machine_->stack_alignment();
+      if (try_caller({peek(slot), (slot + 8 + alignment - 1) & ~(alignment - 1), fp})) return true;
+    }
+    return false;
+  }
+  static constexpr Address kNear = 512;
+  bool try_caller(const Position& caller) {
+    // Around a call of a leaf compiled code may push words; what it pops behind the call tells how many.
+    const CodeBlob* blob = w_.blobs_->at(caller.pc);
+    if (blob != nullptr && blob->kind == BlobKind::kCompiled && blob->at(caller.pc) == nullptr) {
+      Position popped = caller;
+      popped.sp += popped_after(*blob, caller.pc);
+      if (popped.sp != caller.sp && plausible(popped)) return go_to(popped);
+    }
+    return plausible(caller) && go_to(caller);
+  }
+  bool go_to(const Position& position) {
+    at_ = position;
+    return true;
+  }
+  [[nodiscard]] Address popped_after(const CodeBlob& blob, Address pc) const {
+    std::array<uint8_t, 256> code{};
+    const size_t size = std::min<Address>(code.size(), blob.code_end - pc);
+    if (!w_.memory_->copy(code.data(), pc, size)) return 0;
+    return static_cast<Address>(w_.machine_->popped_after_call(std::span(code).first(size)));
+  }
+
+  // In C++ code that Java has called without telling the JVM.
+  bool leave_native_leaf() {
+    out_.start = WalkStart::kNativeLeaf;
+    return leave_native(0) || end_with(WalkEnd::kNoSender);
+  }
+  // `depth` > 0: at_.pc is a return address.
+  bool leave_native(int depth) {
+    from_leaf_ = true;
+    constexpr int kMaxNative = 64;
+    for (; depth < kMaxNative; ++depth) {
+      if (depth > 0 && w_.blobs_->at(at_.pc) != nullptr) return find_java_caller();
+      // A return address may be the first one behind a function that does not return.
+      const auto rule = w_.native_ == nullptr ? std::nullopt : w_.native_->rule_at(at_.pc - (depth > 0 ? 1 : 0));
+      if (!rule) break;
+      const Address cfa = (rule->by_fp ? at_.fp : at_.sp) + static_cast<Address>(rule->cfa_offset);
+      Position caller{0, cfa, at_.fp};
+      const auto load = [&](int64_t offset, Address& value) {
+        const Address slot = cfa + static_cast<Address>(offset);
+        if (!holds(slot)) return false;
+        value = word(slot);
+        return true;
+      };
+      if (cfa < at_.sp) break;
+      if (beyond(cfa - 8)) return end_with(WalkEnd::kTooShort);
+      if (rule->ra_saved) {
+        if (!load(rule->ra_offset, caller.pc)) break;
+      } else if (depth > 0) {
+        break;
+      } else {
+        caller.pc = unsaved_return().pc;
+      }
+      if (rule->fp_saved && !load(rule->fp_offset, caller.fp)) break;
+      at_ = caller;
+    }
+    return false;
+  }
+  // at_ is what has called: Java code, or a stub.
+  bool find_java_caller() {
+    const CodeBlob* blob = w_.blobs_->at(at_.pc);
+    if (blob->kind == BlobKind::kStubRoutines || blob->kind == BlobKind::kAdapter ||
+        (blob->kind == BlobKind::kRuntimeStub && blob->frame_bytes <= 0)) {
+      const Position stub = at_;
+      add(FrameKind::kStub, 0, -1, blob);
+      return try_record(stub) || try_words(stub) || end_with(WalkEnd::kNoSender);
+    }
+    // Up to JDK 11 on aarch64 C2 pushes a pair of words before such a call.
+    Position pair = at_;
+    pair.sp += 16;
+    return try_caller(at_) || try_caller(pair) || end_with(WalkEnd::kNoSender);
+  }
+
+  // --- the other frames ---
+  bool next() {
+    if (at_.pc == w_.call_stub_return_) return leave_entry_frame();
+    const CodeBlob* blob = w_.blobs_->at(at_.pc);
+    if (blob == nullptr) return end_with(WalkEnd::kNoCode);
+    if (blob->kind == BlobKind::kInterpreter) {
+      const auto slots = w_.machine_->interpreter_slots();
+      if (beyond(at_.fp + 8)) return end_with(WalkEnd::kTooShort);
+      if (!holds(slot(at_.fp, slots.bcp))) return end_with(WalkEnd::kNoMethod);
+      const MethodInfo* method = w_.methods_->at(word(slot(at_.fp, slots.method)));
+      return method != nullptr ? add_interpreted(*method, 0) : end_with(WalkEnd::kNoMethod);
+    }
+    if (blob->frame_bytes <= 0) return end_with(WalkEnd::kNoSender);
+    if (blob->is_method() && !add_compiled_caller(*blob)) return false;
+    const Address frame_end = at_.sp + static_cast<Address>(blob->frame_bytes);
+    if (beyond(frame_end - 8)) return end_with(WalkEnd::kTooShort);
+    if (!holds(frame_end - 16)) return end_with(WalkEnd::kNoSender);
+    // What a runtime stub returns to may be a call without debug information.
+    from_leaf_ = !blob->is_method();
+    at_ = {word(frame_end - 8), frame_end, word(frame_end - 16)};
+    return true;
+  }
+
+  bool leave_entry_frame() {
+    const Address wrapper_slot =
+        at_.fp + static_cast<Address>(static_cast<int64_t>(w_.machine_->call_wrapper_offset()));
+    if (beyond(wrapper_slot)) return end_with(WalkEnd::kTooShort);
+    if (!holds(wrapper_slot)) return end_with(WalkEnd::kBadEntryFrame);
+    const Address anchor = word(wrapper_slot) + w_.wrapper_anchor_;
+    if (anchor < f_.sp) return end_with(WalkEnd::kBadEntryFrame);
+    if (beyond(anchor + 16)) return end_with(WalkEnd::kTooShort);
+    const Address sp = word(anchor + w_.anchor_sp_);
+    if (sp == 0) return end_with(WalkEnd::kComplete);
+    if (sp <= at_.sp) return end_with(WalkEnd::kBadEntryFrame);
+    return go_to_anchor(sp, word(anchor + w_.anchor_pc_), word(anchor + w_.anchor_fp_));
+  }
+
+  static Address slot(Address fp, int words) { return fp + static_cast<Address>(static_cast<int64_t>(words) * 8); }
+
+  // `live_bcp`: from the register, of the innermost frame; the slot in the frame is written only at calls.
+  bool add_interpreted(const MethodInfo& method, Address live_bcp) {
+    const auto slots = w_.machine_->interpreter_slots();
+    const auto bci_of = [&](Address bcp) -> std::optional<int32_t> {
+      if (bcp < method.code || bcp >= method.code + method.code_size) return std::nullopt;
+      return static_cast<int32_t>(bcp - method.code);
+    };
+    const Address fp = live_bcp != 0 ? f_.fp : at_.fp;
+    int32_t bci = -1;
+    if (!method.is_native()) {
+      bci = bci_of(live_bcp).value_or(bci_of(word(slot(fp, slots.bcp))).value_or(0));
+    }
+    add(FrameKind::kInterpreted, method.method, bci, nullptr);
+    constexpr Address kLargest = 1 << 16;
+    Address sender_sp = word(slot(fp, slots.sender_sp));
+    if (sender_sp < fp + 16 || sender_sp > fp + kLargest) sender_sp = fp + 16;
+    at_ = {word(fp + 8), sender_sp, word(fp)};
+    from_leaf_ = false;
+    return true;
+  }
+
+  bool add_compiled_caller(const CodeBlob& blob) {
+    if (blob.kind == BlobKind::kNativeWrapper) {
+      add(FrameKind::kNative, blob.method, -1, &blob);
+      return true;
+    }
+    Address pc = at_.pc;
+    if (blob.is_deopt_pc(pc)) {
+      const Address kept = at_.sp + static_cast<Address>(static_cast<int64_t>(blob.original_pc_offset));
+      if (beyond(kept)) return end_with(WalkEnd::kTooShort);
+      if (!holds(kept)) return end_with(WalkEnd::kNoCode);
+      pc = word(kept);
+    }
+    const bool exact = blob.at(pc) != nullptr;
+    if (!exact && !from_leaf_) return end_with(WalkEnd::kNoCode);
+    add_compiled(blob, exact ? pc : pc - 1, exact, false);
+    return true;
+  }
+
+  // All methods that are inlined into each other at this pc.
+  void add_compiled(const CodeBlob& blob, Address pc, bool exact, bool at_entry) {
+    if (blob.kind == BlobKind::kNativeWrapper) return add(FrameKind::kNative, blob.method, -1, &blob);
+    constexpr int32_t kHighestTier = 4;
+    const FrameKind outermost = blob.level == kHighestTier ? FrameKind::kC2 : FrameKind::kC1;
+    if (at_entry) return add(outermost, blob.method, 0, &blob);
+    // Between two places that have debug information the next one holds.
+    const PcDesc* desc = exact ? blob.at(pc) : blob.at_or_after(pc + 1);
+    uint32_t offset = desc == nullptr ? 0 : static_cast<uint32_t>(std::max(desc->scope_offset, 0));
+    Scope scope;
+    bool any = false;
+    while (read_scope(blob.scopes, offset, w_.blobs_->excluded_byte(), scope) && out_.frames.size() < max_depth_) {
+      const bool known = scope.method_index > 0 && scope.method_index <= blob.metadata.size();
+      const bool inlined = scope.caller_offset != 0;
+      add(inlined ? FrameKind::kInlined : outermost, known ? blob.metadata[scope.method_index - 1] : 0,
+          std::max(scope.bci, -1), &blob);
+      any = true;
+      offset = scope.caller_offset;
+    }
+    if (!any) add(outermost, blob.method, -1, &blob);
+  }
+
+  StackWalker& w_;
+  const Fragment& f_;
+  const size_t max_depth_;
+  WalkedStack& out_;
+  const Address end_;
+  Position at_;
+  bool from_leaf_ = false;  // at_.pc may be a return address without debug information
+};
+
+void StackWalker::walk(const Fragment& fragment, size_t max_depth, WalkedStack& out) {
+  out.frames.clear();
+  out.end = WalkEnd::kNoSender;
+  out.start = WalkStart::kPlain;
+  out.stopped_at = 0;
+  out.highest = fragment.sp;
+  blobs_->end_walk();  // nobody needs the last stack's any more
+  Walk(*this, fragment, max_depth, out).run();
+}
+
+}  // namespace tarsier::hotspot
