@@ -32,7 +32,7 @@ def shares_by_report(document):
 def tolerance(document, share):
     """Two points at 1 ms, or four standard errors if the machine's load left few samples; a coarser clock takes fewer
     and gets those on top."""
-    used = engine(document)
+    used = engine(document, document["recording"]["engines"][0]["name"])
     noise = 4 * math.sqrt(share * (1 - share) / used["samples"]["written"])
     return max(0.02, noise) if used["interval_ns"] <= 1_000_000 else 0.02 + noise
 

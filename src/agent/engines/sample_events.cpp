@@ -30,7 +30,7 @@ void SampleEvents::write(const capture::SampleHeader& sample, recording::StackId
       static_cast<int64_t>(sample.waits ? recording::ThreadState::kSleeping : recording::ThreadState::kRunnable),
       static_cast<int64_t>(sample.weight_ns),
       static_cast<int64_t>(imprecise),
-      failure,
+      failure.empty() ? std::string_view() : failure,  // without data it is null, not ""
       static_cast<int64_t>(sample.repeated),
   };
   // The last field is one of wall samples only.

@@ -1,0 +1,37 @@
+"""The engine `fragment`: what the interrupted thread has copied is decoded later, and right."""
+import json
+
+import pytest
+from harness import LIBRARY, Program, engine, report, samples_by_jfr
+from test_known_answer import SERIAL, check_shares, check_sleeper
+
+pytestmark = pytest.mark.signal_path
+
+
+def walks(document):
+    counters = engine(document, "fragment")["counters"]
+    return {name.removeprefix("walks: "): count for name, count in counters.items() if name.startswith("walks: ")}
+
+
+def check_complete(document, share):
+    ends = walks(document)
+    incomplete = {name: count for name, count in ends.items() if count and name not in ("complete", "no Java frame")}
+    assert sum(incomplete.values()) <= (1 - share) * sum(ends.values()), ends
+
+
+@pytest.mark.parametrize("clock", ["perf", "cputimer"])
+def test_shares_with_every_frame_found(jdk, classes, tmp_path, clock):
+    if jdk.major not in (17, 25):
+        pytest.skip("the decoder has been tried on 17 and 25 only")
+    file = tmp_path / "out.jfr"
+    agent = f"-agentpath:{LIBRARY}=cpu,engine=fragment,clock={clock},file={file}"
+    with Program(jdk, classes, "KnownAnswer", 10, options=[*SERIAL, agent]) as program:
+        truth = json.loads(program.wait_for("truth ", 200))
+        assert program.wait() == 0
+    document = report(file)
+    check_shares(document, truth)
+    check_complete(document, 0.995)
+    samples = samples_by_jfr(jdk, file, depth=64)
+    check_sleeper(samples, starts=True)
+    burning = [sample for sample in samples if "KnownAnswer.burn" in sample.frames]
+    assert burning and all(sample.frames[-1] in ("KnownAnswer.main", "java.lang.Thread.run") for sample in burning)
