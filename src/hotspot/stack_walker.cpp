@@ -81,7 +81,7 @@ class StackWalker::Walk {
     return false;
   }
   void add(FrameKind kind, Address method, int32_t bci, const CodeBlob* blob) {
-    out_.frames.push_back({kind, method, bci, blob});
+    out_.frames.push_back({kind, method, bci, false, blob});
   }
 
   // --- is this a return address? ---
@@ -429,6 +429,7 @@ class StackWalker::Walk {
     const Address sp = word(anchor + w_.anchor_sp_);
     if (sp == 0) return end_with(WalkEnd::kComplete);
     if (sp <= at_.sp) return end_with(WalkEnd::kBadEntryFrame);
+    if (!out_.frames.empty()) out_.frames.back().called_by_vm = true;
     return go_to_anchor(sp, word(anchor + w_.anchor_pc_), word(anchor + w_.anchor_fp_));
   }
 

@@ -23,6 +23,7 @@ struct WalkedFrame {
   FrameKind kind = FrameKind::kStub;
   Address method = 0;              // Method*; 0 of stubs
   int32_t bci = -1;                // -1: not known, or native
+  bool called_by_vm = false;       // the JVM stands between this frame and the next
   const CodeBlob* blob = nullptr;  // null of interpreted frames; valid until the next walk
 };
 

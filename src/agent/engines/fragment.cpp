@@ -67,6 +67,10 @@ void FragmentEngine::add_to(EngineStats& stats) {
     stats.counters["started by: " + std::string(name_of(static_cast<hotspot::WalkStart>(i)))] =
         static_cast<int64_t>(decoder_->starts()[i]);
   }
+  const auto& edges = decoder_->edges();
+  stats.counters["edges: right"] = static_cast<int64_t>(edges[static_cast<size_t>(hotspot::Edge::kRight)]);
+  stats.counters["edges: wrong"] = static_cast<int64_t>(edges[static_cast<size_t>(hotspot::Edge::kWrong)]);
+  stats.counters["edges: uncheckable"] = static_cast<int64_t>(edges[static_cast<size_t>(hotspot::Edge::kUncheckable)]);
   std::tie(stats.hottest, stats.hottest_share) = decoder_->hottest();
 }
 

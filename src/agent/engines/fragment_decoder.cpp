@@ -50,6 +50,7 @@ Result<std::unique_ptr<FragmentDecoder>> FragmentDecoder::make(EngineContext& co
   std::unique_ptr<FragmentDecoder> decoder(new FragmentDecoder(context, event));
   const Memory& memory = decoder->memory_;
   decoder->epoch_ = hotspot::UnloadEpoch::find(memory, structs);
+  decoder->edge_check_ = hotspot::EdgeCheck::find(memory, structs);
   auto cache = hotspot::CodeCache::find(memory, structs);
   if (!cache) return std::move(cache).error();
   decoder->cache_ = std::make_unique<hotspot::CodeCache>(std::move(*cache));
@@ -106,6 +107,27 @@ void FragmentDecoder::walk(const hotspot::Fragment& fragment, Stack& out) {
     out.imprecise = frame.blob != nullptr && frame.blob->compile_id > 0 &&
                     frame.blob->compile_id <= context_.imprecise_until_compile_id;
   }
+  check_edges(out);
+}
+
+void FragmentDecoder::check_edges(const Stack& stack) {
+  for (size_t i = 0; i + 1 < stack.frames.size(); ++i) {
+    const bool by_vm = walked_.frames[i].called_by_vm;
+    const hotspot::Edge edge = by_vm ? hotspot::Edge::kUncheckable : check_edge(stack.frames[i], stack.frames[i + 1]);
+    ++edges_[static_cast<size_t>(edge)];
+  }
+}
+
+hotspot::Edge FragmentDecoder::check_edge(const Frame& callee, const Frame& caller) {
+  if (!edge_check_ || callee.method == nullptr || caller.method == nullptr) return hotspot::Edge::kUncheckable;
+  const uint64_t key[] = {reinterpret_cast<uint64_t>(callee.method), reinterpret_cast<uint64_t>(caller.method),
+                          static_cast<uint64_t>(caller.bci)};
+  const XXH128_hash_t hash = XXH3_128bits(key, sizeof(key));
+  constexpr size_t kMostKnown = 1 << 16;
+  if (known_edges_.size() >= kMostKnown) known_edges_.clear();
+  const auto [it, is_new] = known_edges_.try_emplace({hash.low64, hash.high64});
+  if (is_new) it->second = edge_check_->check(*caller.method, caller.bci, *callee.method);
+  return it->second;
 }
 
 FragmentDecoder::Frame FragmentDecoder::frame_of(const hotspot::WalkedFrame& walked) {

@@ -16,6 +16,7 @@
 #include "base/trusted_memory.h"
 #include "capture/fragment_capture.h"
 #include "hotspot/code_cache.h"
+#include "hotspot/edge_check.h"
 #include "hotspot/stack_walker.h"
 #include "hotspot/unload_epoch.h"
 #include "linux/kernel_symbols.h"
@@ -39,6 +40,8 @@ class FragmentDecoder {
   // How many samples, by how their walk started and ended.
   [[nodiscard]] const auto& ends() const { return ends_; }
   [[nodiscard]] const auto& starts() const { return starts_; }
+  // Of two frames of which the one has called the other, by what their bytecodes say about it.
+  [[nodiscard]] const auto& edges() const { return edges_; }
 
  private:
   // One frame of a decoded stack. What it points to stays.
@@ -61,6 +64,8 @@ class FragmentDecoder {
   };
 
   FragmentDecoder(EngineContext& context, recording::Event event);
+  void check_edges(const Stack& stack);
+  hotspot::Edge check_edge(const Frame& callee, const Frame& caller);
   void walk(const hotspot::Fragment& fragment, Stack& out);
   Frame frame_of(const hotspot::WalkedFrame& walked);
   const std::string* marker(std::string name);
@@ -91,6 +96,9 @@ class FragmentDecoder {
   std::vector<Waiting> waiting_;
   std::unordered_map<uint32_t, Stack> last_;  // of threads that may be said to be where they were
   std::vector<uint32_t> ended_;
+  std::optional<hotspot::EdgeCheck> edge_check_;
+  std::unordered_map<StackKey, hotspot::Edge, StackKeyHash> known_edges_;
+  std::array<uint64_t, 3> edges_{};  // by Edge
   std::array<uint64_t, static_cast<size_t>(hotspot::WalkEnd::kCount)> ends_{};
   std::array<uint64_t, static_cast<size_t>(hotspot::WalkStart::kCount)> starts_{};
 };

@@ -1,0 +1,34 @@
+// An independent check of a decoded stack: does the bytecode at the caller's index call a method of the callee's name?
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/memory.h"
+#include "hotspot/methods.h"
+#include "hotspot/vm_structs.h"
+
+namespace tarsier::hotspot {
+
+enum class Edge : uint8_t { kRight, kWrong, kUncheckable };
+
+class EdgeCheck {
+ public:
+  // Nothing if the JVM does not tell how it keeps constants.
+  static std::optional<EdgeCheck> find(const Memory& memory, const VmStructs& structs);
+
+  // Both must be loaded now. What method handles call can't be checked: their names stand in no bytecode.
+  [[nodiscard]] Edge check(const MethodInfo& caller, int32_t bci, const MethodInfo& callee) const;
+
+ private:
+  explicit EdgeCheck(const Memory& memory) : memory_(&memory) {}
+  [[nodiscard]] std::optional<uint16_t> pool_index(Address pool, uint16_t cache_index) const;
+  [[nodiscard]] std::optional<Address> called_name(Address pool, uint16_t index) const;
+
+  const Memory* memory_;
+  uint64_t constants_ = 0, cache_ = 0, pool_size_ = 0, symbol_length_ = 0, symbol_body_ = 0;
+  std::optional<uint64_t> resolved_methods_;  // since 22
+  uint64_t entry_size_ = 0, entry_index_ = 0, cache_size_ = 0;
+};
+
+}  // namespace tarsier::hotspot
