@@ -43,4 +43,5 @@ def test_shares_with_every_frame_found(jdk, classes, tmp_path, clock):
     samples = samples_by_jfr(jdk, file, depth=64)
     check_sleeper(samples, starts=True)
     burning = [sample for sample in samples if "KnownAnswer.burn" in sample.frames]
-    assert burning and all(sample.frames[-1] in ("KnownAnswer.main", "java.lang.Thread.run") for sample in burning)
+    rooted = [sample for sample in burning if sample.frames[-1] in ("KnownAnswer.main", "java.lang.Thread.run")]
+    assert len(rooted) >= 0.995 * len(burning) > 0, [s.frames for s in burning if s not in rooted][:5]
