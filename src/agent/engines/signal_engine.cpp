@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "agent/engines/timekeeper.h"
+#include "base/clock.h"
 #include "linux/procfs.h"
 
 namespace tarsier::agent {
@@ -119,8 +120,11 @@ void SignalEngine::give_up_signal() {
 bool SignalEngine::drain() {
   if (capture_ == nullptr) return false;
   if (missing_.empty() && !signal_->still_ours()) give_up_signal();
+  const Nanos start = clock_now(CLOCK_THREAD_CPUTIME_ID);
   begin_decoding();
-  return capture_->ring().consume([this](const uint8_t* record, size_t) { decode(record); }, kPiece) == kPiece;
+  const size_t count = capture_->ring().consume([this](const uint8_t* record, size_t) { decode(record); }, kPiece);
+  if (count > 0) decoding_ = decoding_ + (clock_now(CLOCK_THREAD_CPUTIME_ID) - start);
+  return count == kPiece;
 }
 
 void SignalEngine::stop_ticks() {
@@ -178,7 +182,8 @@ EngineStats SignalEngine::read_stats() {
   stats.counters = {{"threads without a clock", sampler_->threads_without_clock()},
                     {"threads by the spare clock", clock_with_spare_ != nullptr ? clock_with_spare_->spared() : 0},
                     {"signal taken by somebody else", missing_.empty() ? 0 : 1},
-                    {"signal", signal_->number()}};
+                    {"signal", signal_->number()},
+                    {"decoding (ns of CPU time)", decoding_.count}};
   add_to(stats);
   // What the writer lost to a full disk was decoded, but is not in the file.
   const uint64_t lost = context_.writer.lost_events(choice_.event);

@@ -64,6 +64,7 @@ class SignalEngine : public Engine {
   ClockWithSpare* clock_with_spare_ = nullptr;  // clock_, if it is one
   std::unique_ptr<capture::SignalCapture> capture_;
   std::unique_ptr<SignalSampler> sampler_;
+  Nanos decoding_;  // CPU time of our own thread
   EngineStats last_stats_;
   std::string missing_;
 };
