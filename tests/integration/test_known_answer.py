@@ -11,6 +11,7 @@ pytestmark = pytest.mark.signal_path
 
 SERIAL = ["-XX:+UseSerialGC"]  # C2 leaves counted loops without polls then
 METHODS = ("Work.seventy", "Work.twenty", "Work.ten")
+ASKS = ("sun.management.ThreadImpl.getThreadTotalCpuTime0", "KnownAnswer.burn")
 
 
 def true_shares(truth):
@@ -38,11 +39,12 @@ def tolerance(document, share):
 
 
 def check_shares(document, truth, among=None):
-    """`among`: the shares are of these methods only, whatever else there was."""
+    """`among`: the shares are of these methods only; all else must be where the program asks for the time."""
     shares, expected = shares_by_report(document), true_shares(truth)
     if among:
         whole = sum(shares[method][1] for method in among)
-        assert whole > 0.9, document["verdict"]
+        asks = sum(own for method, (own, _) in shares.items() if method in ASKS)
+        assert whole + asks > 0.95, (whole, asks, document["verdict"])
         shares = {method: (own / whole, total / whole) for method, (own, total) in shares.items()}
     wrong = {}
     for method, share in expected.items():
@@ -56,7 +58,7 @@ def check_shares(document, truth, among=None):
 
 def waited(program, truth):
     """Had the program to wait for a CPU, by its own account? Then a clock that is a thread finds it where it was preempted,
-    which is where it asks for the time (docs/jdk-ledger.md): up to a tenth of the samples is there, and not in METHODS."""
+    which is where it asks for the time: up to a tenth of the CPU time is shown there (docs/jdk-ledger.md)."""
     elapsed = next(json.loads(line.removeprefix("elapsed ")) for line in program.lines if line.startswith("elapsed "))
     return sum(elapsed.values()) > 1.1 * sum(truth.values())
 
