@@ -70,9 +70,12 @@ def check_quality(document, samples):
     failed = [sample for sample in samples if sample.failure is not None]
     assert document["quality"]["samples"] == written
     assert sum(document["quality"]["failed"].values()) == len(failed)
-    without_java = [sample for sample in samples if not any(name.startswith(("Work.", "KnownAnswer.", "java."))
+    # The JVM's start is not part of it: emulated, it is a tenth of all.
+    began = min(sample.time for sample in samples if "KnownAnswer.burn" in sample.frames)
+    burned = [sample for sample in samples if sample.time >= began]
+    without_java = [sample for sample in burned if not any(name.startswith(("Work.", "KnownAnswer.", "java."))
                                                             for name in sample.frames)]
-    assert len(without_java) <= 0.01 * written, [(s.thread, s.failure, s.frames) for s in without_java[:20]]
+    assert len(without_java) <= 0.01 * len(burned), [(s.thread, s.failure, s.frames) for s in without_java[:20]]
 
 
 def check_sleeper(samples, starts=False):
@@ -136,8 +139,8 @@ def test_shares_when_attached_late(known_answer, jdk, tmp_path):
 def test_the_leaf_is_shown_as_inlined(jdk, classes, tmp_path):
     file = tmp_path / "out.jfr"
     agent = f"-agentpath:{LIBRARY}=cpu,file={file}"
-    with Program(jdk, classes, "KnownAnswer", 4, options=[*SERIAL, agent]) as program:
-        assert program.wait() == 0
+    with Program(jdk, classes, "KnownAnswer", 8, options=[*SERIAL, agent]) as program:
+        assert program.wait(200) == 0
     leaf = [s for s in samples_by_jfr(jdk, file) if s.top == "Work.leaf"]
     leaf = leaf[len(leaf) // 2:]  # C2 may be late on a loaded machine
     assert len(leaf) > 50

@@ -80,7 +80,7 @@ public final class KnownAnswer {
                 work.applyAsLong(next, SIZES[next]);
             }
             long now = THREADS.getCurrentThreadCpuTime();
-            block[next] = Math.max(1e4, 0.8 * block[next] + 0.2 * (now - before) / blocks);
+            block[next] = Math.max(1e4, (block[next] + (now - before) / (double) blocks) / 2);
             long wallNow = System.nanoTime();
             synchronized (spent) {
                 spent[next] += now - before;
