@@ -70,7 +70,7 @@ def check_quality(document, samples):
     failed = [sample for sample in samples if sample.failure is not None]
     assert document["quality"]["samples"] == written
     assert sum(document["quality"]["failed"].values()) == len(failed)
-    # The JVM's start is not part of it: emulated, it is a tenth of all.
+    # The JVM's start is not part of it: emulated, it has a twentieth of all samples and half of those without a stack.
     began = min(sample.time for sample in samples if "KnownAnswer.burn" in sample.frames)
     burned = [sample for sample in samples if sample.time >= began]
     without_java = [sample for sample in burned if not any(name.startswith(("Work.", "KnownAnswer.", "java."))
