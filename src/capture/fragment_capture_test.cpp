@@ -1,0 +1,120 @@
+// The handler that only copies, without a JVM: a few words stand in for a JavaThread, the signals are real.
+#include "capture/fragment_capture.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "linux/signals.h"
+
+namespace tarsier::capture {
+namespace {
+
+class ManualClock final : public Clock {
+ public:
+  int start(pid_t, ThreadClock&) noexcept override { return 0; }
+  void stop(ThreadClock&) noexcept override {}
+  bool owns(const ThreadClock&, const siginfo_t&) const noexcept override { return true; }
+  uint64_t weight_ns(ThreadClock&, const siginfo_t&) noexcept override { return 7; }
+  uint32_t kernel_frames(ThreadClock&, uint64_t* out) noexcept override {
+    out[0] = 0xffff0000;
+    return 1;
+  }
+  void rearm(ThreadClock&) noexcept override {}
+};
+
+struct Fixture {
+  Fixture()
+      : ring(1 << 15),
+        table(1 << 22),
+        capture(clock, fields, {reinterpret_cast<uint8_t*>(ring.data()), 8 * ring.size(), table.data(), table.size()}) {
+    thread.clock.serial = 42;
+    thread.java_thread = reinterpret_cast<const uint8_t*>(java_thread);
+    capture.threads().set(::gettid(), &thread);
+    SignalCapture::activate(&capture);
+  }
+  ~Fixture() { SignalCapture::activate(nullptr); }
+  // The words of the copied stack.
+  std::vector<uint64_t> copied(hotspot::Fragment& fragment) {
+    std::vector<uint64_t> words;
+    const size_t count = capture.ring().consume([&](const uint8_t* payload, size_t) {
+      const auto& record = *reinterpret_cast<const FragmentRecord*>(payload);
+      EXPECT_EQ(record.thread, 42u);
+      EXPECT_EQ(record.weight_ns, 7u);
+      EXPECT_EQ(record.kernel().size(), 1u);
+      fragment = record.fragment();
+      words.resize(fragment.stack_bytes / 8);
+      std::memcpy(words.data(), record.fragment().stack(), fragment.stack_bytes);
+    });
+    EXPECT_EQ(count, 1u);
+    return words;
+  }
+
+  const hotspot::ThreadFields fields{8, 16, 24, 32, 40, 48};
+  uint64_t java_thread[8] = {0, 0x111, 0x222, 0x333, 8, 0x444, 0, 0};
+  std::vector<uint64_t> ring;
+  std::vector<void*> table;
+  ManualClock clock;
+  SampledThread thread;
+  FragmentCapture capture;
+};
+
+TEST(FragmentCapture, copies_registers_anchor_and_the_stack_up_to_its_base) {
+  Fixture f;
+  auto signal = linux::OwnedSignal::take(SignalCapture::handle_signal);
+  ASSERT_TRUE(signal);
+  volatile uint64_t marker[2] = {0x1234567890abcdef, 0};
+  f.java_thread[6] = (reinterpret_cast<uint64_t>(&marker) + 4096) & ~uint64_t{15};
+  ::raise(signal->number());
+  hotspot::Fragment fragment;
+  const auto words = f.copied(fragment);
+  EXPECT_EQ(fragment.anchor.sp, 0x111u);
+  EXPECT_EQ(fragment.anchor.pc, 0x222u);
+  EXPECT_EQ(fragment.anchor.fp, 0x333u);
+  EXPECT_EQ(fragment.thread_state, hotspot::kThreadInJava);
+  EXPECT_EQ(fragment.continuation, 0x444u);
+  EXPECT_NE(fragment.pc, 0u);
+  EXPECT_FALSE(fragment.cut);
+  EXPECT_EQ(fragment.sp + fragment.stack_bytes, f.java_thread[6]);
+  EXPECT_NE(std::find(words.begin(), words.end(), marker[0]), words.end());
+}
+
+TEST(FragmentCapture, a_deep_stack_is_cut_and_a_foreign_one_left_alone) {
+  Fixture f;
+  auto signal = linux::OwnedSignal::take(SignalCapture::handle_signal);
+  ASSERT_TRUE(signal);
+  volatile uint8_t room[2 * FragmentCapture::kMaxStack];
+  room[sizeof(room) - 1] = 1;
+  hotspot::Fragment fragment;
+  f.java_thread[6] = reinterpret_cast<uint64_t>(room) + sizeof(room);
+  ::raise(signal->number());
+  (void)f.copied(fragment);
+  EXPECT_EQ(fragment.stack_bytes, FragmentCapture::kMaxStack);
+  EXPECT_TRUE(fragment.cut);
+  f.java_thread[6] = 4096;  // not the stack that we are on
+  ::raise(signal->number());
+  (void)f.copied(fragment);
+  EXPECT_EQ(fragment.stack_bytes, 0u);
+}
+
+TEST(FragmentCapture, what_does_not_fit_is_dropped_and_counted) {
+  Fixture f;
+  auto signal = linux::OwnedSignal::take(SignalCapture::handle_signal);
+  ASSERT_TRUE(signal);
+  volatile uint8_t room[2 * FragmentCapture::kMaxStack];
+  room[sizeof(room) - 1] = 1;
+  f.java_thread[6] = reinterpret_cast<uint64_t>(room) + sizeof(room);
+  for (int i = 0; i < 20; ++i) ::raise(signal->number());
+  const uint64_t written = f.capture.ring().consume([](const uint8_t*, size_t) {});
+  const uint64_t dropped = f.capture.counters().dropped[static_cast<size_t>(Drop::kRingFull)];
+  EXPECT_GT(written, 0u);
+  EXPECT_GT(dropped, 0u);
+  EXPECT_EQ(f.capture.counters().taken, written + dropped);
+}
+
+}  // namespace
+}  // namespace tarsier::capture
