@@ -1,6 +1,7 @@
 #include "agent/launch.h"
 
 #include <jvmti.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
@@ -22,6 +23,9 @@ void* run_session(void* argument) {
   const std::unique_ptr<std::shared_ptr<Session>> session(static_cast<std::shared_ptr<Session>*>(argument));
   ::pthread_setname_np(::pthread_self(), "tarsier");
   (*session)->run();
+  // Each session's thread may get another of malloc's arenas, and what is freed stays in it: some sessions later the
+  // process would hold our memory many times over.
+  ::malloc_trim(0);
   return nullptr;
 }
 
