@@ -1,5 +1,6 @@
 #include "analysis/quality.h"
 
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -40,6 +41,23 @@ uint64_t count_edges(const Model& model, const std::vector<bool>& stack_used) {
   return edges;
 }
 
+uint64_t counter(const Engine& engine, const char* name) {
+  const auto it = engine.counters.find(name);
+  return it == engine.counters.end() ? 0 : static_cast<uint64_t>(std::max<int64_t>(it->second, 0));
+}
+
+// "started by: anchor" and its like; false if the engine has none.
+bool add_ways(const Engine& engine, std::map<std::string, uint64_t>& ways) {
+  constexpr std::string_view kStart = "started by: ";
+  bool any = false;
+  for (const auto& [name, count] : engine.counters) {
+    if (!name.starts_with(kStart) || count <= 0) continue;
+    ways[name.substr(kStart.size())] += static_cast<uint64_t>(count);
+    any = true;
+  }
+  return any;
+}
+
 }  // namespace
 
 Quality assess_quality(const Model& model, const Selection& selection) {
@@ -63,11 +81,15 @@ Quality assess_quality(const Model& model, const Selection& selection) {
     if (sample.stack.value < stack_used.size()) stack_used[sample.stack.value] = true;
   }
   for (const auto& [stack, count] : failed) quality.failed[failure_cause(model, stack)] += count;
+  uint64_t unchecked = 0;
   for (const Engine& engine : model.engines) {
-    if (engine.written > 0 && engine.is_alloc() == (model.profile == Profile::kAlloc))
-      quality.by_mechanism[engine.mechanism] += engine.written;
+    if (engine.written == 0 || engine.is_alloc() != (model.profile == Profile::kAlloc)) continue;
+    if (!add_ways(engine, quality.by_mechanism)) quality.by_mechanism[engine.mechanism] += engine.written;
+    quality.edges_checked += counter(engine, "edges: right") + counter(engine, "edges: wrong");
+    quality.bad_edges += counter(engine, "edges: wrong");
+    unchecked += counter(engine, "edges: uncheckable");
   }
-  quality.edges = count_edges(model, stack_used);
+  quality.edges = quality.edges_checked > 0 ? quality.edges_checked + unchecked : count_edges(model, stack_used);
   return quality;
 }
 

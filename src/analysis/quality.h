@@ -16,8 +16,12 @@ struct Quality {
   std::map<std::string, uint64_t> failed;  // by cause
   uint64_t imprecise = 0;                  // innermost line and inlining may be wrong; of any of the above
   int64_t weight = 0, failed_weight = 0, imprecise_weight = 0;  // ns
-  std::map<std::string, uint64_t> by_mechanism;                 // samples written, of the whole recording
-  uint64_t edges = 0;                                           // distinct pairs of caller and callee in the stacks
+  // Samples of the whole recording: by how the stack was found if the engine tells that, else by what triggered them.
+  std::map<std::string, uint64_t> by_mechanism;
+  // Pairs of caller and callee: of all stacks ever taken if the engine has checked them, else the distinct ones.
+  uint64_t edges = 0;
+  uint64_t edges_checked = 0;  // against the bytecodes
+  uint64_t bad_edges = 0;      // of those: calls that the bytecode does not make
 };
 
 Quality assess_quality(const Model& model, const Selection& selection);

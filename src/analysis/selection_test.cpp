@@ -101,6 +101,28 @@ TEST(Quality, counts_every_sample_once) {
   EXPECT_EQ(quality.failed_weight, 15);
   EXPECT_EQ(quality.by_mechanism, (std::map<std::string, uint64_t>{{"perf", 6}}));
   EXPECT_EQ(quality.edges, 4U);  // main-a, a-b, a-c, x-y
+  EXPECT_EQ(quality.edges_checked, 0U);
+}
+
+TEST(Quality, an_engine_that_tells_how_it_found_stacks_and_checked_them_is_believed) {
+  ModelMaker maker;
+  maker.sample(maker.thread("main"), "main;a;b", 1);
+  maker.model.engines.push_back({.name = "fragment",
+                                 .mechanism = "perf",
+                                 .why = "",
+                                 .interval = {},
+                                 .written = 10,
+                                 .counters = {{"started by: anchor", 3},
+                                              {"started by: plain", 7},
+                                              {"started by: stub", 0},
+                                              {"edges: right", 90},
+                                              {"edges: wrong", 2},
+                                              {"edges: uncheckable", 8}}});
+  const Quality quality = assess_quality(maker.model, Selection());
+  EXPECT_EQ(quality.by_mechanism, (std::map<std::string, uint64_t>{{"anchor", 3}, {"plain", 7}}));
+  EXPECT_EQ(quality.edges, 100U);
+  EXPECT_EQ(quality.edges_checked, 92U);
+  EXPECT_EQ(quality.bad_edges, 2U);
 }
 
 }  // namespace

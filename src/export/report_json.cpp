@@ -156,16 +156,11 @@ std::string alloc_json(const ReportContext& context) {
 std::string quality_json(const ReportContext& context) {
   const analysis::Quality quality = analysis::assess_quality(context.model, context.selection);
   const Json json = {
-      {"samples", quality.samples},
-      {"complete", quality.complete},
-      {"incomplete", quality.incomplete},
-      {"failed", object_of(quality.failed)},
-      {"imprecise", quality.imprecise},
-      {"by_mechanism", object_of(quality.by_mechanism)},
-      {"edges", quality.edges},
-      // Calls are not compared with the bytecode yet.
-      {"edges_checked", 0},
-      {"bad_edges", 0},
+      {"samples", quality.samples},       {"complete", quality.complete},
+      {"incomplete", quality.incomplete}, {"failed", object_of(quality.failed)},
+      {"imprecise", quality.imprecise},   {"by_mechanism", object_of(quality.by_mechanism)},
+      {"edges", quality.edges},           {"edges_checked", quality.edges_checked},
+      {"bad_edges", quality.bad_edges},
   };
   return dump(json);
 }

@@ -172,6 +172,10 @@ std::string quality_text(const ReportContext& context) {
   for (const auto& [cause, count] : quality.failed) row(cause, count, 1);
   row("imprecise: innermost line and inlining may be off", quality.imprecise);
   for (const auto& [mechanism, count] : quality.by_mechanism) row("by mechanism " + mechanism, count);
+  if (quality.edges_checked > 0) {
+    out += "Calls checked against the bytecodes: " + words_of_count(quality.edges_checked) + " of " +
+           words_of_count(quality.edges) + ", " + words_of_count(quality.bad_edges) + " wrong\n";
+  }
   return out;
 }
 
