@@ -63,6 +63,7 @@ void FragmentCapture::take(SampledThread& thread, const siginfo_t& info, void* u
                      field<uint64_t>(thread.java_thread, fields_.anchor_fp)};
   fragment.thread_state = field<int32_t>(thread.java_thread, fields_.thread_state);
   if (fields_.continuation != 0) fragment.continuation = field<uint64_t>(thread.java_thread, fields_.continuation);
+  if (fields_.unloaded != nullptr) fragment.epoch = *fields_.unloaded + *fields_.unloaded_shared;
   const auto base = field<uint64_t>(thread.java_thread, fields_.stack_base);
   const uint64_t bottom = thread.java_bottom.load(std::memory_order_relaxed);
   const uint64_t end = bottom > fragment.sp && bottom <= base ? bottom : base;

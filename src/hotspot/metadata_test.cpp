@@ -139,23 +139,40 @@ TEST(Methods, what_its_class_does_not_know_is_no_method) {
   EXPECT_EQ(methods->at(0xdeadbeef0), nullptr);
 }
 
-TEST(Methods, a_place_that_means_another_method_is_noticed_in_the_next_epoch) {
+TEST(Methods, a_place_means_what_it_meant_when_the_stack_was_copied_or_nothing) {
   ClassImage image(true);
   const Address method = image.method("before", {1}, {});
   const auto structs = image.jvm.load();
   auto methods = Methods::find(image.jvm.image, *structs, 25);
   ASSERT_TRUE(methods);
+  methods->set_epochs(5, 5);
   const MethodInfo* before = methods->at(method);
   ASSERT_NE(before, nullptr);
   image.fill(method, "after", {1}, {});
   EXPECT_EQ(methods->at(method), before);  // nothing was unloaded, so nothing can have changed
-  methods->set_epoch(1);
+  methods->set_epochs(6, 5);
+  EXPECT_EQ(methods->at(method), before);  // copied in time, decoded late
+  methods->set_epochs(7, 6);
+  EXPECT_EQ(methods->at(method), nullptr);  // which of the two was it?
+  methods->set_epochs(7, 7);
   const MethodInfo* after = methods->at(method);
   ASSERT_NE(after, nullptr);
   EXPECT_EQ(after->name, "after");
   EXPECT_EQ(before->name, "before");  // whoever holds it may still read it
-  methods->set_epoch(2);
-  EXPECT_EQ(methods->at(method), after);
+  methods->set_epochs(9, 8);
+  EXPECT_EQ(methods->at(method), after);  // it was there before and still is
+}
+
+TEST(Methods, what_is_first_seen_after_an_unloading_is_not_believed_for_older_stacks) {
+  ClassImage image(false);
+  const Address method = image.method("work", {1}, {});
+  const auto structs = image.jvm.load();
+  auto methods = Methods::find(image.jvm.image, *structs, 17);
+  ASSERT_TRUE(methods);
+  methods->set_epochs(2, 1);
+  EXPECT_EQ(methods->at(method), nullptr);
+  methods->set_epochs(2, 2);
+  EXPECT_NE(methods->at(method), nullptr);
 }
 
 TEST(Edges, are_right_if_the_bytecode_calls_a_method_of_that_name) {

@@ -69,15 +69,19 @@ const MethodInfo* Methods::known(Address method) const {
 const MethodInfo* Methods::at(Address method) {
   if (!plausible(method)) return nullptr;
   const auto it = methods_.find(method);
-  if (it != methods_.end() && it->second.epoch == epoch_) return it->second.info.get();
+  const bool is_known = it != methods_.end() && it->second.since <= copied_;
+  if (is_known && it->second.until >= copied_) return it->second.info.get();
   auto found = read(method);
   if (found == nullptr) return nullptr;
   Known& known = methods_[method];
-  known.epoch = epoch_;
-  if (known.info != nullptr && *known.info == *found) return known.info.get();
-  if (known.info != nullptr) replaced_.push_back(std::move(known.info));
-  known.info = std::move(found);
-  return known.info.get();
+  if (known.info == nullptr || !(*known.info == *found)) {
+    if (known.info != nullptr) replaced_.push_back(std::move(known.info));
+    known.info = std::move(found);
+    known.since = now_;
+  }
+  known.until = now_;
+  // What is there now has been there then if nothing was unloaded since, or if it was seen before.
+  return known.since <= copied_ ? known.info.get() : nullptr;
 }
 
 std::unique_ptr<MethodInfo> Methods::read(Address method) const {

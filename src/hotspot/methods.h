@@ -32,10 +32,13 @@ class Methods {
  public:
   static Result<Methods> find(const Memory& memory, const VmStructs& structs, int major);
 
-  // What was looked up before the epoch changed (see UnloadEpoch) is looked at again.
-  void set_epoch(uint64_t epoch) { epoch_ = epoch; }
-  // Null if what lies there is no method. What it points to stays, even if the class is unloaded; a Method* that has
-  // come to mean another method since is noticed when the epoch has changed.
+  // The epoch of class unloading (see UnloadEpoch): now, and when the stack was copied that is decoded next.
+  void set_epochs(uint64_t now, uint64_t copied) {
+    now_ = now;
+    copied_ = copied;
+  }
+  // What lay there when the stack was copied; null if that was no method, or if it can't be told any more, since
+  // classes have been unloaded in between. What it points to stays, even if its class goes.
   const MethodInfo* at(Address method);
   // Only what is known already, whatever has become of it.
   [[nodiscard]] const MethodInfo* known(Address method) const;
@@ -59,10 +62,10 @@ class Methods {
   const Memory* memory_;
   Layout layout_;
   uint8_t excluded_byte_ = 0;
-  uint64_t epoch_ = 0;
+  uint64_t now_ = 0, copied_ = 0;
   struct Known {
     std::unique_ptr<MethodInfo> info;
-    uint64_t epoch = 0;  // in which it was looked at last
+    uint64_t since = 0, until = 0;  // epochs in which it was seen there first and last
   };
   std::unordered_map<Address, Known> methods_;
   std::vector<std::unique_ptr<MethodInfo>> replaced_;

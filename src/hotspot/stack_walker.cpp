@@ -405,7 +405,12 @@ class StackWalker::Walk {
       if (beyond(at_.fp + 8)) return end_with(WalkEnd::kTooShort);
       if (!holds(slot(at_.fp, slots.bcp))) return end_with(WalkEnd::kNoMethod);
       const MethodInfo* method = w_.methods_->at(word(slot(at_.fp, slots.method)));
-      return method != nullptr ? add_interpreted(*method, 0) : end_with(WalkEnd::kNoMethod);
+      if (method != nullptr) return add_interpreted(*method, 0);
+      // Its class may be gone by now; that it was here is told by where its caller is.
+      const Position caller{word(at_.fp + 8), word(slot(at_.fp, slots.sender_sp)), word(at_.fp)};
+      if (caller.sp <= at_.fp || !plausible(caller)) return end_with(WalkEnd::kNoMethod);
+      add(FrameKind::kInterpreted, 0, -1, nullptr);
+      return go_to(caller);
     }
     if (blob->frame_bytes <= 0) return end_with(WalkEnd::kNoSender);
     if (blob->is_method() && !add_compiled_caller(*blob)) return false;

@@ -51,6 +51,10 @@ Result<control::EngineReport> FragmentEngine::probe() {
   auto decoder = FragmentDecoder::make(context_, choice_.event);
   if (!decoder) return std::move(decoder).error();
   decoder_ = std::move(*decoder);
+  if (const auto& epoch = decoder_->epoch()) {
+    fields_.unloaded = reinterpret_cast<const uint64_t*>(epoch->counter());
+    fields_.unloaded_shared = reinterpret_cast<const uint64_t*>(epoch->shared_counter());
+  }
   return report();
 }
 

@@ -74,8 +74,7 @@ void FragmentDecoder::begin() {
       ranges.emplace_back(counter, counter + 8);
   }
   memory_.trust(std::move(ranges));
-  // Of a JVM that does not count unloaded classes every batch is an epoch of its own.
-  methods_->set_epoch(epoch_ ? epoch_->now(memory_) : ++batch_);
+  ++batch_;
 }
 
 void FragmentDecoder::decode(const capture::FragmentRecord& record) {
@@ -95,6 +94,8 @@ void FragmentDecoder::decode(const capture::FragmentRecord& record) {
 }
 
 void FragmentDecoder::walk(const hotspot::Fragment& fragment, Stack& out) {
+  // Of a JVM that does not count unloaded classes every batch is an epoch of its own.
+  methods_->set_epochs(epoch_ ? epoch_->now(memory_) : batch_, epoch_ ? fragment.epoch : batch_);
   walker_->walk(fragment, static_cast<size_t>(context_.options.max_depth), walked_);
   ++ends_[static_cast<size_t>(walked_.end)];
   ++starts_[static_cast<size_t>(walked_.start)];

@@ -35,6 +35,7 @@ class FragmentDecoder {
   void name_kernel_addresses();
   void forget_ended_threads();
 
+  [[nodiscard]] const std::optional<hotspot::UnloadEpoch>& epoch() const { return epoch_; }
   [[nodiscard]] const SampleEvents::Counts& counts() const { return events_.counts(); }
   [[nodiscard]] std::pair<std::string, double> hottest() const;
   // How many samples, by how their walk started and ended.

@@ -23,6 +23,7 @@ struct Fragment {
   uint64_t continuation;  // ContinuationEntry*; 0 outside of virtual threads
   int32_t thread_state;   // the JVM's own: kThreadInJava, ..
   uint32_t stack_bytes;   // that follow: the memory from sp on
+  uint64_t epoch;         // of class unloading, when it was copied; see UnloadEpoch
   bool cut;               // the stack goes on behind them, as far as is known with Java frames
 
   [[nodiscard]] const uint8_t* stack() const noexcept { return reinterpret_cast<const uint8_t*>(this + 1); }
@@ -35,6 +36,9 @@ struct ThreadFields {
   uint64_t thread_state = 0;
   uint64_t continuation = 0;  // 0: this JVM has none, or does not tell
   uint64_t stack_base = 0;
+  // Not of a thread: the addresses of the two counters that are the epoch; null if the JVM does not count.
+  const volatile uint64_t* unloaded = nullptr;
+  const volatile uint64_t* unloaded_shared = nullptr;
 };
 
 constexpr int32_t kThreadInJava = 8;  // the same in all releases from 8 to 25
