@@ -207,7 +207,11 @@ Status Session::start() {
   threads_->exclude(::gettid());
   if (Status status = install_callbacks(jvm_->jvmti()); !status) return status;
   methods_ = std::make_unique<MethodNames>(*jvm_, *writer_);
-  context_.emplace(EngineContext{*jvm_, *threads_, *methods_, *writer_, options_.session, 0});
+  context_.emplace(EngineContext{*jvm_, *threads_, *methods_, *writer_, options_.session,
+                                 [this] {
+                                   if (must_flush_early()) flush();
+                                 },
+                                 0});
   if (Status status = probe_engines(); !status) return status;
 
   // The JVM's compilers pay for it, and only samples taken anywhere in the code need it.
@@ -363,6 +367,10 @@ void Session::housekeeping() {
   cpu_->update();
   write_stats();
   threads_->forget_ended();
+  flush();
+}
+
+void Session::flush() {
   if (Status flushed = writer_->flush(); !flushed && disk_error_.empty()) disk_error_ = flushed.error().what;
   memory_after_flush_ = writer_->memory_used();
 }

@@ -59,6 +59,7 @@ class Session {
   bool should_stop();
   [[nodiscard]] bool must_flush_early() const;
   void housekeeping();
+  void flush();
   void write_stats();
   void write_session_events();
   void write_engine_used(const control::EngineReport& report);

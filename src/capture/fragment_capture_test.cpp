@@ -48,7 +48,7 @@ struct Fixture {
       EXPECT_EQ(record.kernel().size(), 1u);
       fragment = record.fragment();
       words.resize(fragment.stack_bytes / 8);
-      std::memcpy(words.data(), record.fragment().stack(), fragment.stack_bytes);
+      if (!words.empty()) std::memcpy(words.data(), record.fragment().stack(), fragment.stack_bytes);
     });
     EXPECT_EQ(count, 1u);
     return words;
@@ -67,8 +67,9 @@ TEST(FragmentCapture, copies_registers_anchor_and_the_stack_up_to_its_base) {
   Fixture f;
   auto signal = linux::OwnedSignal::take(SignalCapture::handle_signal);
   ASSERT_TRUE(signal);
-  volatile uint64_t marker[2] = {0x1234567890abcdef, 0};
-  f.java_thread[6] = (reinterpret_cast<uint64_t>(&marker) + 4096) & ~uint64_t{15};
+  volatile uint64_t room[512];
+  room[300] = 0x1234567890abcdef;
+  f.java_thread[6] = reinterpret_cast<uint64_t>(room + 512);
   ::raise(signal->number());
   hotspot::Fragment fragment;
   const auto words = f.copied(fragment);
@@ -80,7 +81,7 @@ TEST(FragmentCapture, copies_registers_anchor_and_the_stack_up_to_its_base) {
   EXPECT_NE(fragment.pc, 0u);
   EXPECT_FALSE(fragment.cut);
   EXPECT_EQ(fragment.sp + fragment.stack_bytes, f.java_thread[6]);
-  EXPECT_NE(std::find(words.begin(), words.end(), marker[0]), words.end());
+  EXPECT_NE(std::find(words.begin(), words.end(), uint64_t{0x1234567890abcdef}), words.end());
 }
 
 TEST(FragmentCapture, a_deep_stack_is_cut_and_a_foreign_one_left_alone) {

@@ -81,7 +81,10 @@ void AgctDecoder::name_kernel_addresses() {
     }
   }
   kernel_symbols_.learn(addresses);
-  for (const auto& bytes : waiting_) write(*reinterpret_cast<const AgctRecord*>(bytes.data()));
+  for (size_t i = 0; i < waiting_.size(); ++i) {
+    write(*reinterpret_cast<const AgctRecord*>(waiting_[i].data()));
+    if (i % Engine::kPiece == 0) context_.make_room();
+  }
   waiting_.clear();
   waiting_bytes_ = 0;
 }

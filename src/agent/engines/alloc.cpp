@@ -125,8 +125,7 @@ void AllocEngine::stop() {
   jvmti->SetHeapSamplingInterval(static_cast<jint>(kDefaultOfJvm.count));
   const jvmtiCapabilities taken = wanted_capabilities();
   jvmti->RelinquishCapabilities(&taken);
-  while (decode_captured()) {
-  }
+  while (decode_captured()) context_.make_room();
 }
 
 EngineStats AllocEngine::read_stats() {

@@ -2,6 +2,7 @@
 // Engines own their state; nothing is shared between them that is not in the context.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -25,6 +26,9 @@ struct EngineContext {
   MethodNames& methods;
   recording::Writer& writer;
   const control::SessionOptions& options;
+  // To be called now and then by whoever writes many samples at once: the file is flushed if their names have become
+  // too much for the memory that was granted.
+  std::function<void()> make_room;
   // Code compiled up to this id may carry imprecise debug information.
   int32_t imprecise_until_compile_id = 0;
 };

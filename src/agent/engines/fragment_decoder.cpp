@@ -158,7 +158,10 @@ void FragmentDecoder::name_kernel_addresses() {
     }
   }
   kernel_symbols_.learn(addresses);
-  for (const Waiting& sample : waiting_) write(sample.header, sample.kernel, sample.stack);
+  for (size_t i = 0; i < waiting_.size(); ++i) {
+    write(waiting_[i].header, waiting_[i].kernel, waiting_[i].stack);
+    if (i % Engine::kPiece == 0) context_.make_room();
+  }
   waiting_.clear();
 }
 

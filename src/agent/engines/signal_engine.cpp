@@ -139,8 +139,7 @@ void SignalEngine::stop() {
   // Order matters: first nobody captures, then nobody ticks, then the last samples are drained, and at the very end the
   // signal is left to SIG_IGN.
   if (missing_.empty()) stop_ticks();
-  while (drain()) {
-  }
+  while (drain()) context_.make_room();
   settle();
   last_stats_ = read_stats();
   signal_.reset();
