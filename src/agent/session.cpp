@@ -358,7 +358,8 @@ void Session::loop() {
 // Names may be 60,000 characters long, a new one in every sample: the writer's bound holds only where it may flush.
 bool Session::must_flush_early() const {
   const Bytes used = writer_->memory_used();
-  return used > options_.session.memory / 2 && used.count > 2 * memory_after_flush_.count;
+  // Something worth it since the last time; not twice as much as was left then, since tables grow by doubling.
+  return used > options_.session.memory / 2 && used - memory_after_flush_ > options_.session.memory / 4;
 }
 
 void Session::housekeeping() {
