@@ -28,11 +28,6 @@ BlobKind kind_of(std::string_view name) {
   return BlobKind::kRuntimeStub;
 }
 
-size_t bytes_of(const CodeBlob& blob) {
-  return sizeof(CodeBlob) + blob.pcs.size() * sizeof(PcDesc) + blob.scopes.size() +
-         blob.metadata.size() * sizeof(Address);
-}
-
 }  // namespace
 
 const PcDesc* CodeBlob::at_or_after(Address pc) const {
@@ -118,25 +113,16 @@ const CodeBlob* CodeBlobs::at(Address pc) {
   const Address address = cache_->blob_at(pc).value_or(0);
   if (address == 0) return nullptr;
   std::unique_ptr<CodeBlob>& known = blobs_[address];
-  if (known != nullptr && still_is(*known)) return known.get();
-  if (known != nullptr) {
-    memory_used_ -= bytes_of(*known);
-    replaced_.push_back(std::move(known));
-  }
+  // A pc of code that is gone may lead into the head or the tables of what lies there now.
+  if (known != nullptr && still_is(*known)) return known->contains(pc) ? known.get() : nullptr;
+  if (known != nullptr) replaced_.push_back(std::move(known));
   known = read(address);
   // What was read in pieces while it was being replaced is worth nothing.
   if (known == nullptr || !still_is(*known)) {
     blobs_.erase(address);
     return nullptr;
   }
-  memory_used_ += bytes_of(*known);
-  return known.get();
-}
-
-void CodeBlobs::forget_all() {
-  for (auto& [address, blob] : blobs_) replaced_.push_back(std::move(blob));
-  blobs_.clear();
-  memory_used_ = 0;
+  return known->contains(pc) ? known.get() : nullptr;
 }
 
 bool CodeBlobs::still_is(const CodeBlob& blob) const {

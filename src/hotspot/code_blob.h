@@ -66,8 +66,6 @@ class CodeBlobs {
   void end_walk() { replaced_.clear(); }
 
   [[nodiscard]] uint8_t excluded_byte() const { return excluded_byte_; }
-  [[nodiscard]] size_t memory_used() const { return memory_used_; }
-  void forget_all();
 
  private:
   struct Layout {
@@ -109,7 +107,6 @@ class CodeBlobs {
   CodeBlob interpreter_;
   std::unordered_map<Address, std::unique_ptr<CodeBlob>> blobs_;
   std::vector<std::unique_ptr<CodeBlob>> replaced_;
-  size_t memory_used_ = 0;
 };
 
 }  // namespace tarsier::hotspot

@@ -61,11 +61,6 @@ Result<Methods> Methods::find(const Memory& memory, const VmStructs& structs, in
   return methods;
 }
 
-const MethodInfo* Methods::known(Address method) const {
-  const auto it = methods_.find(method);
-  return it == methods_.end() ? nullptr : it->second.info.get();
-}
-
 const MethodInfo* Methods::at(Address method) {
   if (!plausible(method)) return nullptr;
   const auto it = methods_.find(method);

@@ -40,8 +40,6 @@ class Methods {
   // What lay there when the stack was copied; null if that was no method, or if it can't be told any more, since
   // classes have been unloaded in between. What it points to stays, even if its class goes.
   const MethodInfo* at(Address method);
-  // Only what is known already, whatever has become of it.
-  [[nodiscard]] const MethodInfo* known(Address method) const;
 
  private:
   struct Layout {

@@ -60,14 +60,20 @@ class StackWalker::Walk {
 
  private:
   // --- the fragment ---
-  [[nodiscard]] bool holds(Address at) const { return at >= f_.sp && at + 8 <= end_ && at % 8 == 0; }
-  [[nodiscard]] bool beyond(Address at) const { return at + 8 > end_; }
+  // Addresses come from the stack and from registers, so they may be anything: no sum here may wrap.
+  [[nodiscard]] bool within(Address at) const {
+    return at >= f_.sp && f_.stack_bytes >= 8 && at - f_.sp <= f_.stack_bytes - 8;
+  }
+  [[nodiscard]] bool holds(Address at) const { return within(at) && at % 8 == 0; }
+  [[nodiscard]] bool beyond(Address at) const { return at >= f_.sp && !within(at); }
   uint64_t word(Address at) {
-    out_.highest = std::max(out_.highest, at + 8);
+    if (within(at)) out_.highest = std::max(out_.highest, at + 8);
     return peek(at);
   }
+  // 0 outside, whatever was checked before.
   [[nodiscard]] uint64_t peek(Address at) const {
-    uint64_t value;
+    uint64_t value = 0;
+    if (!within(at)) return value;
     std::memcpy(&value, f_.stack() + (at - f_.sp), sizeof(value));
     return value;
   }

@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <memory>
+#include <random>
 #include <vector>
 
 #include "hotspot/image_for_test.h"
@@ -253,6 +254,39 @@ TEST(StackWalker, a_return_address_that_is_none_is_not_believed) {
   stack = two_frames(code);
   stack[30 - 8] = 8;
   EXPECT_EQ(code.walk(stack.bytes(48)).end, WalkEnd::kBadEntryFrame);
+}
+
+// What the thread had on its stack and in its registers may be anything. Under the sanitizers no read leaves the
+// fragment.
+TEST(StackWalker, whatever_lies_on_the_stack_is_read_within_it) {
+  CodeImage code;
+  code.open();
+  std::mt19937_64 random(1);
+  const uint64_t interesting[] = {0,
+                                  ~uint64_t{0},
+                                  ~uint64_t{7},
+                                  ~uint64_t{47},
+                                  StackImage::kSp,
+                                  StackImage::at(20),
+                                  StackImage::at(47),
+                                  StackImage::at(48),
+                                  code.compiled,
+                                  code.compiled - 900,
+                                  code.compiled + 2000,
+                                  code.wrapper,
+                                  code.call_stub_return};
+  const auto any = [&] { return interesting[random() % std::size(interesting)]; };
+  for (int round = 0; round < 20'000; ++round) {
+    StackImage stack = two_frames(code);
+    for (uint64_t changes = 1 + random() % 6; changes > 0; --changes) stack[random() % 48] = any();
+    if (round % 2 == 0) stack.fragment.pc = any();
+    if (round % 3 == 0) stack.fragment.fp = any();
+    if (round % 4 == 0) stack.fragment.anchor = {any(), any(), any()};
+    if (round % 5 == 0) stack.fragment.general[random() % kGeneralRegisters] = any();
+    if (round % 7 == 0) stack.fragment.thread_state = 4;
+    const WalkedStack walked = code.walk(stack.bytes(random() % 49));
+    EXPECT_LE(walked.frames.size(), 101u);
+  }
 }
 
 }  // namespace
