@@ -11,6 +11,7 @@
 #include "capture/cpu_timer_clock.h"
 #include "capture/perf_clock.h"
 #include "capture/process_timer_clock.h"
+#include "linux/cpu_ticks.h"
 #include "linux/procfs.h"
 
 namespace tarsier::agent {
@@ -131,15 +132,30 @@ Result<ClockChoice> try_wall(const control::SessionOptions& options) {
   return choice;
 }
 
+Result<ClockChoice> try_ebpf(const control::SessionOptions& options) {
+  const Nanos finest(static_cast<int64_t>(linux::CpuTicks::kFinestNs));
+  if (options.interval.count != 0 && options.interval < finest) {
+    return Error{Errc::kUsage, "interval " + format_duration(options.interval) + " is finer than the " +
+                                   format_duration(finest) + " that the kernel's clock can do"};
+  }
+  ClockChoice choice;
+  choice.name = kKernelClock;
+  choice.interval = options.interval.count != 0 ? options.interval : kDefaultInterval;
+  choice.kernel = true;
+  choice.why = "an eBPF program copies the stacks, kernel stacks included: no signal reaches the application";
+  return choice;
+}
+
 struct Candidate {
   std::string_view name;
   Result<ClockChoice> (*try_it)(const control::SessionOptions&);
   bool automatic;  // taken without being asked for
 };
 // The best first. CPU timers before the timekeeper: they cost no thread, and who asks for no interval gets the tick.
-constexpr std::array<Candidate, 6> kClocks = {{{"perf", try_perf, true},
+constexpr std::array<Candidate, 7> kClocks = {{{"perf", try_perf, true},
                                                {"cputimer", try_cpu_timer, true},
                                                {"timekeeper", try_timekeeper, true},
+                                               {kKernelClock, try_ebpf, false},
                                                {"wall", try_wall, false},
                                                {"itimer", try_itimer, false},
                                                {"real", try_real, false}}};

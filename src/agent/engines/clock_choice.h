@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -13,12 +14,15 @@
 
 namespace tarsier::agent {
 
+// The clock that is none: the kernel itself takes the samples, which only the engine `fragment` can decode.
+constexpr std::string_view kKernelClock = "ebpf";
+
 struct ClockChoice {
   std::string name;
   std::string why;
   Nanos interval;
   std::vector<std::string> warnings;
-  // Made when the signal is known.
+  // Made when the signal is known. Null: there is no signal, see kKernelClock.
   std::unique_ptr<capture::Clock> (*make)(const ClockChoice& choice, int signal) = nullptr;
   int fixed_signal = 0;                                         // the only one that the clock can send; 0: any will do
   bool kernel = false;                                          // kernel stacks and time in the kernel are seen

@@ -70,6 +70,10 @@ Status SignalEngine::choose() {
   auto clock = choose_clock(context_.options);
   if (!clock) return std::move(clock).error();
   choice_ = std::move(*clock);
+  if (choice_.make == nullptr) {
+    return Error{Errc::kUsage, "the clock '" + choice_.name + "' copies pieces of stacks, which the engine '" +
+                                   std::string(name()) + "' can't decode: add --engine fragment"};
+  }
   return {};
 }
 

@@ -1,0 +1,48 @@
+#include "agent/engines/fragment_decoding.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "hotspot/threads.h"
+
+namespace tarsier::agent {
+
+Result<FragmentDecoding> FragmentDecoding::make(EngineContext& context, recording::Event event) {
+  if (!context.jvm.lib().structs()) return Error{Errc::kUnsupported, "this JVM exports no vmStructs"};
+  auto fields = hotspot::find_thread_fields(*context.jvm.lib().structs());
+  if (!fields) return std::move(fields).error();
+  auto decoder = FragmentDecoder::make(context, event);
+  if (!decoder) return std::move(decoder).error();
+  if (const auto& epoch = (*decoder)->epoch()) {
+    fields->unloaded = reinterpret_cast<const uint64_t*>(epoch->counter());
+    fields->unloaded_shared = reinterpret_cast<const uint64_t*>(epoch->shared_counter());
+  }
+  return FragmentDecoding(*fields, std::move(*decoder));
+}
+
+size_t FragmentDecoding::ring_bytes(const control::SessionOptions& options) {
+  // A quarter of the budget: a fragment is some 10 KB.
+  return std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(options.memory.count / 4, 1 << 18)));
+}
+
+void FragmentDecoding::add_to(EngineStats& stats) const {
+  const SampleEvents::Counts& counts = decoder_->counts();
+  stats.written = counts.written;
+  stats.failed = counts.failed;
+  stats.counters["imprecise samples"] = static_cast<int64_t>(counts.imprecise);
+  for (size_t i = 0; i < decoder_->ends().size(); ++i) {
+    stats.counters["walks: " + std::string(name_of(static_cast<hotspot::WalkEnd>(i)))] =
+        static_cast<int64_t>(decoder_->ends()[i]);
+  }
+  for (size_t i = 0; i < decoder_->starts().size(); ++i) {
+    stats.counters["started by: " + std::string(name_of(static_cast<hotspot::WalkStart>(i)))] =
+        static_cast<int64_t>(decoder_->starts()[i]);
+  }
+  const auto& edges = decoder_->edges();
+  stats.counters["edges: right"] = static_cast<int64_t>(edges[static_cast<size_t>(hotspot::Edge::kRight)]);
+  stats.counters["edges: wrong"] = static_cast<int64_t>(edges[static_cast<size_t>(hotspot::Edge::kWrong)]);
+  stats.counters["edges: uncheckable"] = static_cast<int64_t>(edges[static_cast<size_t>(hotspot::Edge::kUncheckable)]);
+  std::tie(stats.hottest, stats.hottest_share) = decoder_->hottest();
+}
+
+}  // namespace tarsier::agent

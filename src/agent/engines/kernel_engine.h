@@ -1,0 +1,12 @@
+// The engine `fragment` with the clock `ebpf`: the kernel copies the stack fragments, the session's thread decodes them.
+#pragma once
+
+#include <memory>
+
+#include "agent/engines/engine.h"
+
+namespace tarsier::agent {
+
+std::unique_ptr<Engine> make_kernel_engine(EngineContext& context);
+
+}  // namespace tarsier::agent

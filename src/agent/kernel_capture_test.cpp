@@ -1,0 +1,247 @@
+// The eBPF program on ourselves, without a JVM: a few words stand in for a JavaThread, the ticks are real.
+#include "agent/engines/kernel_capture.h"
+
+#include <gtest/gtest.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+
+namespace tarsier::agent {
+namespace {
+
+using capture::FragmentRecord;
+
+constexpr uint64_t kWitness = 0x1234567890abcdef;
+
+struct Sample {
+  uint64_t time_ns, weight_ns;
+  uint32_t thread;
+  std::vector<uint64_t> kernel;
+  hotspot::Fragment fragment;
+  std::vector<uint64_t> stack;
+};
+
+class KernelCaptureTest : public testing::Test {
+ protected:
+  void load(size_t ring_bytes = 1 << 22) {
+    hotspot::ThreadFields fields{8, 16, 24, 32, 40, 48, nullptr, nullptr};
+    fields.unloaded = &unloaded_;
+    fields.unloaded_shared = &unloaded_shared_;
+    auto capture = KernelCapture::load(fields, {millis(1), ring_bytes});
+    if (!capture) GTEST_SKIP() << capture.error().what;
+    capture_ = std::move(*capture);
+  }
+  JavaThread self(uint64_t* java_thread) {
+    JavaThread thread;
+    thread.serial = 42;
+    thread.tid = ::gettid();
+    thread.java_thread = reinterpret_cast<const uint8_t*>(java_thread);
+    return thread;
+  }
+  std::vector<Sample> read() {
+    std::vector<Sample> samples;
+    capture_->consume(
+        [&](const uint8_t* payload, size_t) {
+          const auto& record = *reinterpret_cast<const FragmentRecord*>(payload);
+          Sample sample{record.time_ns, record.weight_ns, record.thread, {}, record.fragment(), {}};
+          sample.kernel.assign(record.kernel().begin(), record.kernel().end());
+          sample.stack.resize(sample.fragment.stack_bytes / 8);
+          if (!sample.stack.empty()) {
+            std::memcpy(sample.stack.data(), record.fragment().stack(), sample.fragment.stack_bytes);
+          }
+          samples.push_back(std::move(sample));
+        },
+        SIZE_MAX);
+    return samples;
+  }
+  // A page that has never been written to does not exist yet, and the program can't wait until it does.
+  template <size_t kSize>
+  static void touch(volatile uint8_t (&room)[kSize]) {
+    for (volatile uint8_t& byte : room) byte = 1;
+  }
+  // Until the thread has used that much CPU time.
+  template <class Work>
+  static void burn(Nanos time, Work&& work) {
+    const Nanos end = clock_now(CLOCK_THREAD_CPUTIME_ID) + time;
+    while (clock_now(CLOCK_THREAD_CPUTIME_ID) < end) work();
+  }
+
+  const uint64_t unloaded_ = 5, unloaded_shared_ = 6;
+  uint64_t java_thread_[8] = {0, 0x111, 0x222, 0x333, 8, 0x444, 0, 0};
+  std::unique_ptr<KernelCapture> capture_;
+};
+
+TEST_F(KernelCaptureTest, copies_registers_anchor_and_the_stack_up_to_its_base) {
+  load();
+  if (IsSkipped()) return;
+  volatile uint64_t room[512];
+  room[300] = kWitness;
+  java_thread_[6] = reinterpret_cast<uint64_t>(room + 512);
+  const JavaThread thread = self(java_thread_);
+  ASSERT_TRUE(capture_->thread_started(thread));
+  const Nanos before = clock_now(CLOCK_MONOTONIC);
+  ASSERT_TRUE(capture_->start());
+  burn(millis(300), [&] {
+    for (int i = 0; i < 10'000; ++i) room[0] = room[0] + 1;
+  });
+  capture_->silence();
+  capture_->thread_ended(thread);
+  const Nanos after = clock_now(CLOCK_MONOTONIC);
+
+  const auto samples = read();
+  const capture::bpf::Counters counters = capture_->counters();
+  EXPECT_EQ(counters.taken, samples.size());
+  EXPECT_GT(counters.ns, 0u);
+  ASSERT_GT(samples.size(), 20u);
+  uint64_t weight = 0;
+  size_t with_witness = 0;
+  for (const Sample& sample : samples) {
+    weight += sample.weight_ns;
+    EXPECT_EQ(sample.thread, 42u);
+    EXPECT_GE(sample.time_ns, static_cast<uint64_t>(before.count));
+    EXPECT_LE(sample.time_ns, static_cast<uint64_t>(after.count));
+    EXPECT_LE(sample.kernel.size(), capture::kMaxKernelFrames);
+    const hotspot::Fragment& fragment = sample.fragment;
+    EXPECT_NE(fragment.pc, 0u);
+    EXPECT_EQ(fragment.anchor.sp, 0x111u);
+    EXPECT_EQ(fragment.anchor.pc, 0x222u);
+    EXPECT_EQ(fragment.anchor.fp, 0x333u);
+    EXPECT_EQ(fragment.thread_state, hotspot::kThreadInJava);
+    EXPECT_EQ(fragment.continuation, 0x444u);
+    EXPECT_EQ(fragment.epoch, 11u);
+    EXPECT_FALSE(fragment.cut);
+#if defined(__aarch64__)
+    EXPECT_EQ(fragment.fp, fragment.general[29]);
+#else
+    EXPECT_EQ(fragment.fp, fragment.general[6]);
+    EXPECT_EQ(fragment.sp, fragment.general[7]);
+#endif
+    EXPECT_EQ(fragment.sp + fragment.stack_bytes, java_thread_[6]);
+    if (std::find(sample.stack.begin(), sample.stack.end(), kWitness) != sample.stack.end()) ++with_witness;
+  }
+  EXPECT_EQ(with_witness, samples.size());
+  // A busy machine takes ticks away (steal); it adds none.
+  EXPECT_GT(weight, 150'000'000u);
+  EXPECT_LT(weight, 450'000'000u);
+}
+
+TEST_F(KernelCaptureTest, in_the_kernel_the_registers_are_the_users_and_kernel_frames_come_along) {
+  load();
+  if (IsSkipped()) return;
+  volatile uint64_t room[512];
+  room[300] = kWitness;
+  java_thread_[6] = reinterpret_cast<uint64_t>(room + 512);
+  const JavaThread thread = self(java_thread_);
+  ASSERT_TRUE(capture_->thread_started(thread));
+  ASSERT_TRUE(capture_->start());
+  std::vector<char> bytes(1 << 20);
+  const int zero = ::open("/dev/zero", O_RDONLY | O_CLOEXEC);
+  burn(millis(300), [&] { ASSERT_EQ(::read(zero, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size())); });
+  ::close(zero);
+  capture_->silence();
+  capture_->thread_ended(thread);
+  const auto samples = read();
+  size_t in_kernel = 0;
+  for (const Sample& sample : samples) {
+    if (!sample.kernel.empty()) ++in_kernel;
+    for (const uint64_t address : sample.kernel) EXPECT_GT(address, uint64_t{1} << 63);
+    EXPECT_LT(sample.fragment.pc, uint64_t{1} << 63);
+    EXPECT_EQ(sample.fragment.sp + sample.fragment.stack_bytes, java_thread_[6]);
+    EXPECT_NE(std::find(sample.stack.begin(), sample.stack.end(), kWitness), sample.stack.end());
+  }
+  EXPECT_GT(in_kernel, samples.size() / 2);
+}
+
+TEST_F(KernelCaptureTest, a_deep_stack_is_cut_and_a_foreign_one_left_alone) {
+  load();
+  if (IsSkipped()) return;
+  volatile uint8_t room[2 * capture::FragmentCapture::kMaxStack];
+  touch(room);
+  const JavaThread thread = self(java_thread_);
+  ASSERT_TRUE(capture_->thread_started(thread));
+  ASSERT_TRUE(capture_->start());
+  for (const uint64_t base : {reinterpret_cast<uint64_t>(room) + sizeof(room), uint64_t{4096}}) {
+    java_thread_[6] = base;
+    (void)read();
+    burn(millis(50), [&] { room[0] = room[0] + 1; });
+    capture_->silence();
+    const auto samples = read();
+    ASSERT_GT(samples.size(), 2u);
+    for (size_t i = 1; i < samples.size(); ++i) {  // the first may be older
+      EXPECT_EQ(samples[i].fragment.stack_bytes, base == 4096 ? 0 : capture::FragmentCapture::kMaxStack);
+      EXPECT_EQ(samples[i].fragment.cut, base != 4096);
+    }
+    ASSERT_TRUE(capture_->start());
+  }
+}
+
+TEST_F(KernelCaptureTest, what_does_not_fit_or_can_not_be_read_is_dropped_and_counted) {
+  load(1 << 16);
+  if (IsSkipped()) return;
+  volatile uint8_t room[2 * capture::FragmentCapture::kMaxStack];
+  touch(room);
+  java_thread_[6] = reinterpret_cast<uint64_t>(room) + sizeof(room);
+  JavaThread thread = self(java_thread_);
+  ASSERT_TRUE(capture_->thread_started(thread));
+  ASSERT_TRUE(capture_->start());
+  burn(millis(50), [&] { room[0] = room[0] + 1; });
+  capture_->silence();
+  const size_t written = read().size();
+  capture::bpf::Counters counters = capture_->counters();
+  EXPECT_GT(written, 0u);
+  EXPECT_GT(counters.ring_full, 0u);
+  EXPECT_EQ(counters.taken, written + counters.ring_full);
+
+  thread.java_thread = nullptr;
+  ASSERT_TRUE(capture_->thread_started(thread));
+  ASSERT_TRUE(capture_->start());
+  burn(millis(50), [&] { room[0] = room[0] + 1; });
+  capture_->silence();
+  EXPECT_TRUE(read().empty());
+  counters = capture_->counters();
+  EXPECT_GT(counters.thread_unreadable, 0u);
+
+  // A page between sp and base that nobody may read.
+  const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  auto* hole = reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(room) + page) & ~(page - 1));
+  ASSERT_EQ(::mprotect(hole, page, PROT_NONE), 0);
+  thread.java_thread = reinterpret_cast<const uint8_t*>(java_thread_);
+  ASSERT_TRUE(capture_->thread_started(thread));
+  ASSERT_TRUE(capture_->start());
+  burn(millis(50), [&] { room[sizeof(room) - 1] = room[sizeof(room) - 1] + 1; });
+  capture_->silence();
+  ASSERT_EQ(::mprotect(hole, page, PROT_READ | PROT_WRITE), 0);
+  const size_t late = read().size();
+  counters = capture_->counters();
+  EXPECT_GT(counters.stack_unreadable, 0u);
+  EXPECT_EQ(counters.taken, written + late + counters.ring_full + counters.thread_unreadable +
+                                counters.registers_unreadable + counters.stack_unreadable);
+}
+
+TEST_F(KernelCaptureTest, threads_that_are_not_known_any_more_and_other_processes_give_no_sample) {
+  load();
+  if (IsSkipped()) return;
+  const JavaThread thread = self(java_thread_);
+  ASSERT_TRUE(capture_->thread_started(thread));
+  capture_->thread_ended(thread);
+  ASSERT_TRUE(capture_->start());
+  std::jthread other([] { burn(millis(50), [] {}); });
+  burn(millis(50), [] {});
+  other.join();
+  capture_->silence();
+  EXPECT_TRUE(read().empty());
+  const capture::bpf::Counters counters = capture_->counters();
+  EXPECT_EQ(counters.taken, 0u);
+  EXPECT_GT(counters.other_threads, 20u);
+  EXPECT_EQ(capture_->threads_not_followed(), 0);
+}
+
+}  // namespace
+}  // namespace tarsier::agent

@@ -1,0 +1,49 @@
+// Sampling by stack fragments in the kernel, by an eBPF program: bpf/fragment.bpf.c. It writes the very records that the
+// handler of fragment_capture.h writes, so whatever reads those reads these.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "capture/bpf/fragment_layout.h"
+#include "capture/fragment_capture.h"
+#include "hotspot/sigsafe/fragment.h"
+
+namespace tarsier::capture {
+
+// The object file, for libbpf; empty if it was left out of this build.
+std::span<const uint8_t> fragment_program() noexcept;
+
+// Names in it.
+constexpr const char* kFragmentProgram = "take_fragment";
+constexpr const char* kThreadsMap = "threads";
+constexpr const char* kRingMap = "ring";
+constexpr const char* kPeriodsMap = "periods";
+constexpr const char* kCountersMap = "counters";
+
+static_assert(bpf::kMaxKernelFrames == kMaxKernelFrames);
+static_assert(bpf::kMaxStack == FragmentCapture::kMaxStack);
+static_assert(bpf::kGeneralRegisters == hotspot::kGeneralRegisters);
+
+static_assert(sizeof(bpf::SampleHeader) == sizeof(FragmentRecord));
+static_assert(offsetof(bpf::SampleHeader, time_ns) == offsetof(SampleHeader, time_ns));
+static_assert(offsetof(bpf::SampleHeader, weight_ns) == offsetof(SampleHeader, weight_ns));
+static_assert(offsetof(bpf::SampleHeader, thread) == offsetof(SampleHeader, thread));
+static_assert(offsetof(bpf::SampleHeader, kernel_count) == offsetof(SampleHeader, kernel_count));
+
+static_assert(sizeof(bpf::Fragment) == sizeof(hotspot::Fragment));
+static_assert(offsetof(bpf::Fragment, pc) == offsetof(hotspot::Fragment, pc));
+static_assert(offsetof(bpf::Fragment, sp) == offsetof(hotspot::Fragment, sp));
+static_assert(offsetof(bpf::Fragment, fp) == offsetof(hotspot::Fragment, fp));
+static_assert(offsetof(bpf::Fragment, general) == offsetof(hotspot::Fragment, general));
+static_assert(offsetof(bpf::Fragment, anchor_sp) == offsetof(hotspot::Fragment, anchor.sp));
+static_assert(offsetof(bpf::Fragment, anchor_pc) == offsetof(hotspot::Fragment, anchor.pc));
+static_assert(offsetof(bpf::Fragment, anchor_fp) == offsetof(hotspot::Fragment, anchor.fp));
+static_assert(offsetof(bpf::Fragment, continuation) == offsetof(hotspot::Fragment, continuation));
+static_assert(offsetof(bpf::Fragment, thread_state) == offsetof(hotspot::Fragment, thread_state));
+static_assert(offsetof(bpf::Fragment, stack_bytes) == offsetof(hotspot::Fragment, stack_bytes));
+static_assert(offsetof(bpf::Fragment, epoch) == offsetof(hotspot::Fragment, epoch));
+static_assert(offsetof(bpf::Fragment, cut) == offsetof(hotspot::Fragment, cut));
+
+}  // namespace tarsier::capture

@@ -1,0 +1,35 @@
+#include "linux/bpf_map.h"
+
+#include <linux/bpf.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+
+namespace tarsier::linux {
+namespace {
+
+int call(bpf_cmd command, int map, const void* key, const void* value) {
+  bpf_attr attr;
+  std::memset(&attr, 0, sizeof(attr));
+  attr.map_fd = static_cast<uint32_t>(map);
+  attr.key = reinterpret_cast<uintptr_t>(key);
+  attr.value = reinterpret_cast<uintptr_t>(value);
+  return ::syscall(SYS_bpf, command, &attr, sizeof(attr)) == 0 ? 0 : errno;
+}
+
+}  // namespace
+
+int set_in_bpf_map(int map, const void* key, const void* value) {
+  return call(BPF_MAP_UPDATE_ELEM, map, key, value);
+}
+int erase_in_bpf_map(int map, const void* key) {
+  return call(BPF_MAP_DELETE_ELEM, map, key, nullptr);
+}
+int find_in_bpf_map(int map, const void* key, void* value) {
+  return call(BPF_MAP_LOOKUP_ELEM, map, key, value);
+}
+
+}  // namespace tarsier::linux
