@@ -1,16 +1,16 @@
-# What loads into the kernel: needs clang, to compile for it, and libbpf with its libelf and zlib, all of them static: the
-# agent brings everything along. Where one is missing the rest is built without, and says so when it is asked for.
+# What is loaded into the kernel is compiled by clang, for any machine on any machine. Without a clang that can do that it
+# is left out, and who asks for it is told so.
 find_program(TARSIER_BPF_CLANG NAMES clang)
-find_path(TARSIER_BPF_INCLUDE bpf/libbpf.h)
-foreach(library bpf elf z)
-  find_library(TARSIER_STATIC_${library} NAMES lib${library}.a)
-endforeach()
-if(TARSIER_BPF_CLANG AND TARSIER_BPF_INCLUDE AND TARSIER_STATIC_bpf AND TARSIER_STATIC_elf AND TARSIER_STATIC_z)
-  set(TARSIER_EBPF 1)
-else()
-  set(TARSIER_EBPF 0)
-  message(STATUS "eBPF: left out (clang '${TARSIER_BPF_CLANG}', headers '${TARSIER_BPF_INCLUDE}', libbpf.a "
-                 "'${TARSIER_STATIC_bpf}', libelf.a '${TARSIER_STATIC_elf}', libz.a '${TARSIER_STATIC_z}')")
+set(TARSIER_EBPF 0)
+if(TARSIER_BPF_CLANG)
+  execute_process(COMMAND ${TARSIER_BPF_CLANG} -target bpf -x c -c /dev/null -o /dev/null RESULT_VARIABLE failed
+    OUTPUT_QUIET ERROR_QUIET)
+  if(NOT failed)
+    set(TARSIER_EBPF 1)
+  endif()
+endif()
+if(NOT TARSIER_EBPF)
+  message(STATUS "eBPF: left out: no clang that compiles for it")
 endif()
 
 # tarsier_embed_bpf(target source header function): compiles the eBPF program and gives the target
@@ -22,16 +22,15 @@ function(tarsier_embed_bpf target source header function)
   set(script ${PROJECT_SOURCE_DIR}/cmake/write_bpf_source.cmake)
   set(needed ${script})
   if(TARSIER_EBPF)
-    # The kernel's types are the same on all machines: those of this one will do.
     if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
       set(machine x86)
     else()
       set(machine arm64)
     endif()
+    # The types in the kernel's headers are the same on all machines: those of this one will do.
     add_custom_command(OUTPUT ${object}
-      COMMAND ${TARSIER_BPF_CLANG} -target bpf -mcpu=v2 -O2 -g -Wall -Wextra -Werror -D__TARGET_ARCH_${machine}
-        -I ${PROJECT_SOURCE_DIR}/src -isystem ${TARSIER_BPF_INCLUDE}
-        -isystem /usr/include/${CMAKE_HOST_SYSTEM_PROCESSOR}-linux-gnu
+      COMMAND ${TARSIER_BPF_CLANG} -target bpf -mcpu=v2 -O2 -Wall -Wextra -Werror -D__TARGET_ARCH_${machine}
+        -I ${PROJECT_SOURCE_DIR}/src -isystem /usr/include/${CMAKE_HOST_SYSTEM_PROCESSOR}-linux-gnu
         -MD -MF ${object}.d -c ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${object}
       DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${source}
       DEPFILE ${object}.d

@@ -1,8 +1,8 @@
 // The eBPF program on ourselves, without a JVM: a few words stand in for a JavaThread, the ticks are real.
 #include "agent/engines/kernel_capture.h"
 
-#include <gtest/gtest.h>
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -30,11 +30,11 @@ struct Sample {
 
 class KernelCaptureTest : public testing::Test {
  protected:
-  void load(size_t ring_bytes = 1 << 22) {
+  void load(size_t ring_bytes = 1 << 22, bool old_kernel = false) {
     hotspot::ThreadFields fields{8, 16, 24, 32, 40, 48, nullptr, nullptr};
     fields.unloaded = &unloaded_;
     fields.unloaded_shared = &unloaded_shared_;
-    auto capture = KernelCapture::load(fields, {millis(1), ring_bytes});
+    auto capture = KernelCapture::load(fields, {millis(1), ring_bytes, old_kernel});
     if (!capture) GTEST_SKIP() << capture.error().what;
     capture_ = std::move(*capture);
   }
@@ -157,6 +157,34 @@ TEST_F(KernelCaptureTest, in_the_kernel_the_registers_are_the_users_and_kernel_f
     EXPECT_NE(std::find(sample.stack.begin(), sample.stack.end(), kWitness), sample.stack.end());
   }
   EXPECT_GT(in_kernel, samples.size() / 2);
+}
+
+TEST_F(KernelCaptureTest, a_kernel_that_does_not_tell_the_users_registers_costs_the_ticks_in_it) {
+  load(1 << 22, true);
+  if (IsSkipped()) return;
+  EXPECT_FALSE(capture_->sees_kernel());
+  volatile uint64_t room[512];
+  room[300] = kWitness;
+  java_thread_[6] = reinterpret_cast<uint64_t>(room + 512);
+  ASSERT_TRUE(capture_->thread_started(self(java_thread_)));
+  ASSERT_TRUE(capture_->start());
+  std::vector<char> bytes(1 << 20);
+  const int zero = ::open("/dev/zero", O_RDONLY | O_CLOEXEC);
+  burn(millis(200), [&] {
+    ASSERT_EQ(::read(zero, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+    for (int i = 0; i < 100'000; ++i) room[0] = room[0] + 1;
+  });
+  ::close(zero);
+  capture_->silence();
+  const auto samples = read();
+  const capture::bpf::Counters counters = capture_->counters();
+  EXPECT_GT(counters.registers_unreadable, 0u);
+  EXPECT_GT(samples.size(), 0u);
+  EXPECT_EQ(counters.taken, samples.size() + counters.registers_unreadable);
+  for (const Sample& sample : samples) {
+    EXPECT_TRUE(sample.kernel.empty());
+    EXPECT_NE(std::find(sample.stack.begin(), sample.stack.end(), kWitness), sample.stack.end());
+  }
 }
 
 TEST_F(KernelCaptureTest, a_deep_stack_is_cut_and_a_foreign_one_left_alone) {

@@ -1,5 +1,5 @@
-// Sampling by stack fragments in the kernel, by an eBPF program: bpf/fragment.bpf.c. It writes the very records that the
-// handler of fragment_capture.h writes, so whatever reads those reads these.
+// Sampling by stack fragments in the kernel, by an eBPF program: bpf/fragment.bpf.c. It writes the very records that
+// the handler of fragment_capture.h writes, so whatever reads those reads these.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,10 @@
 
 namespace tarsier::capture {
 
-// The object file, for libbpf; empty if it was left out of this build.
+// The object file, for linux::BpfProgram; empty if it was left out of this build.
 std::span<const uint8_t> fragment_program() noexcept;
 
 // Names in it.
-constexpr const char* kFragmentProgram = "take_fragment";
 constexpr const char* kThreadsMap = "threads";
 constexpr const char* kRingMap = "ring";
 constexpr const char* kPeriodsMap = "periods";

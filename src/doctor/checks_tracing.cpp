@@ -26,12 +26,21 @@ Finding ebpf(const MachineFacts& machine) {
   const std::string setting = machine.unprivileged_bpf_disabled ? ", kernel.unprivileged_bpf_disabled=" +
                                                                       std::to_string(*machine.unprivileged_bpf_disabled)
                                                                 : "";
-  if (machine.answers.bpf == 0 && machine.btf) {
-    return {"ebpf", Grade::kOk, "programs can be loaded, " + types + setting};
+  constexpr const char* kNoClock = "--clock ebpf is not available; no other clock needs it";
+  if (!machine.ebpf_built_in) {
+    return {"ebpf", Grade::kNote, "this tarsier was built without it", kNoClock,
+            "build it where clang is installed (script/bootstrap does that)"};
   }
-  if (machine.answers.bpf == 0) return {"ebpf", Grade::kNote, "programs can be loaded, but " + types, kNotNeeded};
+  if (machine.answers.bpf == 0 && machine.btf) {
+    return {"ebpf", Grade::kOk, "programs can be loaded, " + types + setting,
+            "--engine fragment --clock ebpf, from 10us, in JVMs with the same rights"};
+  }
+  if (machine.answers.bpf == 0) {
+    return {"ebpf", Grade::kNote, "programs can be loaded, but " + types,
+            "--engine fragment --clock ebpf does not sample time in the kernel"};
+  }
   return {"ebpf", Grade::kNote, "programs can't be loaded: " + errno_text(machine.answers.bpf) + "; " + types + setting,
-          kNotNeeded, "run as root, or with CAP_BPF and CAP_PERFMON"};
+          kNoClock, "run the JVM as root, or with CAP_BPF and CAP_PERFMON"};
 }
 
 Finding ptrace(const MachineFacts& machine) {

@@ -29,7 +29,7 @@ MachineFacts good_machine() {
   facts.answers.timer_resolution = Nanos(1);
   facts.perf_paranoid = 2;
   facts.perf_mlock_kb = 516;
-  facts.kernel_names = facts.btf = true;
+  facts.kernel_names = facts.btf = facts.ebpf_built_in = true;
   facts.tracefs = Tracefs::kReadable;
   facts.own.capabilities = ~uint64_t{0};
   facts.limits = {20'000, 20'000, 8 << 20};
@@ -151,6 +151,7 @@ TEST(Machine, EachLackIsNamedByItsOwnCheck) {
       {"tracefs", [](MachineFacts& f) { f.tracefs = Tracefs::kNotReadable; }, Grade::kNote, "not readable"},
       {"ebpf", [](MachineFacts& f) { f.answers.bpf = EPERM; }, Grade::kNote, "can't be loaded"},
       {"ebpf", [](MachineFacts& f) { f.btf = false; }, Grade::kNote, "no types"},
+      {"ebpf", [](MachineFacts& f) { f.ebpf_built_in = false; }, Grade::kNote, "built without"},
       {"ptrace",
        [](MachineFacts& f) {
          f.ptrace_scope = 1;
@@ -202,6 +203,7 @@ TEST(Jvm, EachLackIsNamedByItsOwnCheck) {
       {"jvm-limits", [](JvmFacts& f) { f.limits->descriptors = 100; }, Grade::kNote, "100 descriptors"},
       {"jvm-perf", [](JvmFacts& f) { f.state->seccomp = 2; }, Grade::kNote, "seccomp"},
       {"jvm-perf", [](JvmFacts& f) { f.state->capabilities = 0; }, Grade::kNote, "CAP_PERFMON"},
+      {"jvm-ebpf", [](JvmFacts& f) { f.state->capabilities = 0; }, Grade::kNote, "CAP_BPF"},
       {"signals", [](JvmFacts& f) { f.state->caught = with({SIGPROF}); }, Grade::kNote, "taken or blocked: SIGPROF"},
       {"signals", [](JvmFacts& f) { f.state->blocked = with({SIGSTKFLT}); }, Grade::kOk, "free: SIGVTALRM"},
       {"signals",

@@ -97,6 +97,7 @@ MachineFacts gather_machine(const Places& places, const KernelAnswers& answers) 
   facts.ptrace_scope = setting("yama/ptrace_scope");
   facts.unprivileged_bpf_disabled = setting("unprivileged_bpf_disabled");
   facts.kernel_names = linux::KernelSymbols(places.proc + "/kallsyms").available();
+  facts.ebpf_built_in = TARSIER_EBPF != 0;
   facts.btf = exists(places.sys + "/kernel/btf/vmlinux");
   facts.tracefs = tracefs_of(places);
   facts.own = parse_process_state(text_of(places.proc + "/self/status"));

@@ -33,6 +33,7 @@ struct MachineFacts {
   std::optional<int64_t> ptrace_scope, unprivileged_bpf_disabled;
   bool kernel_names = false;  // /proc/kallsyms shows addresses
   bool btf = false;
+  bool ebpf_built_in = false;  // into the agent
   Tracefs tracefs = Tracefs::kNotMounted;
   ProcessState own;
   ResourceLimits limits;

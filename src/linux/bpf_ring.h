@@ -4,8 +4,8 @@
 //   page 1     where the kernel is           read-only, as all that follows
 //   data       capacity bytes, mapped twice in a row, so that no record wraps
 //
-// A record is 8 bytes of header and its payload, rounded up to 8. The first word of the header is the payload's size and
-// two flags: busy (the program is still writing it) and discarded.
+// A record is 8 bytes of header and its payload, rounded up to 8. The first word of the header is the payload's size
+// and two flags: busy (the program is still writing it) and discarded.
 #pragma once
 
 #include <atomic>

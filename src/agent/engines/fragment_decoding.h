@@ -1,5 +1,5 @@
-// What the two engines behind the name `fragment` share, the one by signals and the one in the kernel: where the JVM keeps
-// what is copied, and what becomes of a copy.
+// What the two engines behind the name `fragment` share, the one by signals and the one in the kernel: where the JVM
+// keeps what is copied, and what becomes of a copy.
 #pragma once
 
 #include <cstddef>

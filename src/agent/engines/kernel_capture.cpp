@@ -1,5 +1,6 @@
 #include "agent/engines/kernel_capture.h"
 
+#include <linux/bpf.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@ namespace {
 
 using capture::bpf::Counters;
 using capture::bpf::Settings;
+using capture::bpf::Thread;
 
 Result<Settings> settings_for(const hotspot::ThreadFields& fields) {
   Settings settings{};
@@ -25,7 +27,6 @@ Result<Settings> settings_for(const hotspot::ThreadFields& fields) {
   settings.namespace_device = uint64_t{major(space.st_dev)} << 20 | minor(space.st_dev);
   settings.namespace_inode = space.st_ino;
   settings.process = static_cast<uint32_t>(::getpid());
-  settings.kernel_stack_bytes = std::max<uint32_t>(16 << 10, static_cast<uint32_t>(::sysconf(_SC_PAGESIZE)));
   settings.anchor_sp = fields.anchor_sp;
   settings.anchor_pc = fields.anchor_pc;
   settings.anchor_fp = fields.anchor_fp;
@@ -37,15 +38,44 @@ Result<Settings> settings_for(const hotspot::ThreadFields& fields) {
   return settings;
 }
 
+Result<linux::BpfProgram> load_program(Settings& settings, const KernelCapture::Options& options) {
+  const auto cpus = static_cast<uint32_t>(linux::possible_cpus());
+  const std::vector<linux::BpfMapPlan> maps = {
+      // Allocated at once: the program runs where nothing can be.
+      {capture::kThreadsMap, BPF_MAP_TYPE_HASH, sizeof(uint32_t), sizeof(Thread), capture::bpf::kMaxThreads},
+      {capture::kRingMap, BPF_MAP_TYPE_RINGBUF, 0, 0, static_cast<uint32_t>(options.ring_bytes)},
+      {capture::kPeriodsMap, BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(uint64_t), cpus},
+      {capture::kCountersMap, BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(uint32_t), sizeof(Counters), 1}};
+  const auto load = [&](bool task_registers) {
+    settings.task_registers = task_registers ? 1 : 0;
+    return linux::BpfProgram::load(capture::fragment_program(), BPF_PROG_TYPE_PERF_EVENT,
+                                   {reinterpret_cast<const uint8_t*>(&settings), sizeof(settings)}, maps);
+  };
+  if (options.old_kernel) return load(false);
+  // Linux before 5.15 lacks a function for them, and a kernel without BTF the types.
+  auto program = load(true);
+  if (program || program.error().code != Errc::kUnsupported) return program;
+  auto lesser = load(false);
+  return lesser ? std::move(lesser) : std::move(program);
+}
+
+Error explained(Error error) {
+  if (error.code == Errc::kNotPermitted) {
+    error.what +=
+        ": the JVM's user needs CAP_BPF and CAP_PERFMON for it (tarsier doctor PID says how); other clocks do not";
+  }
+  return error;
+}
+
 }  // namespace
 
-KernelCapture::KernelCapture(const Options& options, linux::BpfObject object, linux::BpfRing ring,
+KernelCapture::KernelCapture(const Options& options, linux::BpfProgram program, linux::BpfRing ring,
                              linux::CpuTicks ticks)
     : options_(options),
-      object_(std::move(object)),
-      threads_(object_.map(capture::kThreadsMap)),
-      periods_(object_.map(capture::kPeriodsMap)),
-      counters_(object_.map(capture::kCountersMap)),
+      program_(std::move(program)),
+      threads_(program_.map(capture::kThreadsMap)),
+      periods_(program_.map(capture::kPeriodsMap)),
+      counters_(program_.map(capture::kCountersMap)),
       ring_(std::move(ring)),
       ticks_(std::move(ticks)),
       random_(static_cast<uint64_t>(clock_now(CLOCK_MONOTONIC).count) | 1),
@@ -55,17 +85,16 @@ Result<std::unique_ptr<KernelCapture>> KernelCapture::load(const hotspot::Thread
                                                            const Options& options) {
   auto settings = settings_for(fields);
   if (!settings) return std::move(settings).error();
-  auto object =
-      linux::BpfObject::load(capture::fragment_program(), {reinterpret_cast<const uint8_t*>(&*settings), sizeof(Settings)},
-                             {{capture::kRingMap, static_cast<uint32_t>(options.ring_bytes)},
-                              {capture::kPeriodsMap, static_cast<uint32_t>(linux::possible_cpus())}});
-  if (!object) return std::move(object).error();
-  auto ring = linux::BpfRing::map(object->map(capture::kRingMap), options.ring_bytes);
+  auto program = load_program(*settings, options);
+  if (!program) return explained(std::move(program).error());
+  auto ring = linux::BpfRing::map(program->map(capture::kRingMap), options.ring_bytes);
   if (!ring) return std::move(ring).error();
-  auto ticks = linux::CpuTicks::open(linux::online_cpus(), object->program(capture::kFragmentProgram));
-  if (!ticks) return std::move(ticks).error();
-  return std::unique_ptr<KernelCapture>(
-      new KernelCapture(options, std::move(*object), std::move(*ring), std::move(*ticks)));
+  auto ticks = linux::CpuTicks::open(linux::online_cpus(), program->program());
+  if (!ticks) return explained(std::move(ticks).error());
+  std::unique_ptr<KernelCapture> capture(
+      new KernelCapture(options, std::move(*program), std::move(*ring), std::move(*ticks)));
+  capture->sees_kernel_ = settings->task_registers != 0;
+  return capture;
 }
 
 Status KernelCapture::start() {
@@ -76,8 +105,8 @@ Status KernelCapture::start() {
   return ticks_.enable();
 }
 
-// Each CPU has a period of its own, so they are out of phase from the start on. It keeps it for a number of ticks, not for
-// a time: the mean of the periods is then the mean time between samples.
+// Each CPU has a period of its own, so they are out of phase from the start on. It keeps it for a number of ticks, not
+// for a time: the mean of the periods is then the mean time between samples.
 Status KernelCapture::draw_period(size_t index, Nanos now) {
   // The timer starts anew, and half a period on average goes without a tick: one in 800 is no loss.
   constexpr int64_t kTicks = 400;
@@ -117,7 +146,7 @@ Counters KernelCapture::counters() const {
 }
 
 bool KernelCapture::thread_started(const JavaThread& thread) {
-  const capture::bpf::Thread known{reinterpret_cast<uintptr_t>(thread.java_thread), 0, thread.serial, 0};
+  const Thread known{reinterpret_cast<uintptr_t>(thread.java_thread), 0, thread.serial, 0};
   if (linux::set_in_bpf_map(threads_, &thread.tid, &known) == 0) return true;
   not_followed_.fetch_add(1, std::memory_order_relaxed);
   return false;

@@ -1,5 +1,5 @@
-// Stack fragments taken by the kernel: the eBPF program of capture/kernel_fragments.h, the ticks of all CPUs that run it,
-// the threads that it knows and the ring that it writes. The application's threads get no signal.
+// Stack fragments taken by the kernel: the eBPF program of capture/kernel_fragments.h, the ticks of all CPUs that run
+// it, the threads that it knows and the ring that it writes. The application's threads get no signal.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "capture/kernel_fragments.h"
-#include "linux/bpf_object.h"
+#include "linux/bpf_program.h"
 #include "linux/bpf_ring.h"
 #include "linux/cpu_ticks.h"
 
@@ -20,7 +20,8 @@ class KernelCapture final : public ThreadListener {
  public:
   struct Options {
     Nanos interval;
-    size_t ring_bytes = 0;  // a power of two, of whole pages
+    size_t ring_bytes = 0;    // a power of two, of whole pages
+    bool old_kernel = false;  // for tests: do as on Linux before 5.15
   };
   // Asks the kernel for all that is needed; nothing ticks yet.
   static Result<std::unique_ptr<KernelCapture>> load(const hotspot::ThreadFields& fields, const Options& options);
@@ -38,6 +39,8 @@ class KernelCapture final : public ThreadListener {
   // At every drain: lets CPUs that have ticked for a while tick with other periods, so that no program keeps in step.
   void draw_periods_that_are_due();
   [[nodiscard]] capture::bpf::Counters counters() const;  // of all CPUs
+  // False: ticks that hit in the kernel are dropped, as `registers unreadable`.
+  [[nodiscard]] bool sees_kernel() const { return sees_kernel_; }
   [[nodiscard]] size_t ring_bytes() const { return options_.ring_bytes; }
 
   bool thread_started(const JavaThread& thread) override;
@@ -45,12 +48,13 @@ class KernelCapture final : public ThreadListener {
   [[nodiscard]] int64_t threads_not_followed() const { return not_followed_.load(std::memory_order_relaxed); }
 
  private:
-  KernelCapture(const Options& options, linux::BpfObject object, linux::BpfRing ring, linux::CpuTicks ticks);
+  KernelCapture(const Options& options, linux::BpfProgram program, linux::BpfRing ring, linux::CpuTicks ticks);
   Status draw_period(size_t index, Nanos now);
 
   const Options options_;
-  const linux::BpfObject object_;
-  const int threads_, periods_, counters_;  // descriptors of maps, the object's
+  bool sees_kernel_ = true;
+  const linux::BpfProgram program_;
+  const int threads_, periods_, counters_;  // descriptors of maps, the program's
   linux::BpfRing ring_;
   linux::CpuTicks ticks_;
   uint64_t random_;

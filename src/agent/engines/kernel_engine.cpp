@@ -47,10 +47,15 @@ Result<control::EngineReport> KernelEngine::probe() {
   auto decoding = FragmentDecoding::make(context_, choice_.event);
   if (!decoding) return std::move(decoding).error();
   decoding_.emplace(std::move(*decoding));
-  auto capture = KernelCapture::load(
-      decoding_->fields(), {choice_.interval, FragmentDecoding::ring_bytes(context_.options)});
+  auto capture =
+      KernelCapture::load(decoding_->fields(), {choice_.interval, FragmentDecoding::ring_bytes(context_.options)});
   if (!capture) return std::move(capture).error().in("clock " + choice_.name);
   capture_ = std::move(*capture);
+  if (!capture_->sees_kernel()) {
+    choice_.warnings.emplace_back(
+        "time in the kernel is not sampled: this kernel does not tell where it was called from (Linux 5.15 with BTF "
+        "does)");
+  }
   return control::EngineReport{std::string(name()), choice_.name, choice_.why, choice_.interval, {}};
 }
 

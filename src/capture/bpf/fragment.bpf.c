@@ -6,20 +6,13 @@
 // Runs in the timer's interrupt: it can't wait for a page that is not in memory, so every read may fail. What could not
 // be read whole is discarded and counted.
 //
-// Kernels from 5.8 on (the ring), with BTF.
-#include <linux/bpf.h>
-#include <linux/types.h>
-
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_helpers.h>
-
+// Kernels from 5.8 on (the ring); before 5.15, and where the kernel has no types (BTF), without the time in the kernel.
+// The functions that read memory are for programs under the GPL only.
 #include "capture/bpf/fragment_layout.h"
+#include "capture/bpf/helpers.h"
 
-// The helpers that read memory are for programs under the GPL only.
-char licence[] SEC("license") = "GPL";
-
-// The registers of a thread when it entered the kernel. The kernel keeps this layout for its users (struct user_pt_regs,
-// struct pt_regs); these are declared here to compile for the one architecture on the other.
+// The registers of a thread when it entered the kernel. The kernel keeps this layout for its users (struct
+// user_pt_regs, struct pt_regs); these are declared here to compile for the one architecture on the other.
 #if defined(__TARGET_ARCH_arm64)
 struct Registers {
   __u64 general[31], sp, pc, pstate;
@@ -43,55 +36,24 @@ struct Tick {
   struct Registers interrupted;
 };
 
-// Of the kernel's own structures, what we read; found by name when the program is loaded.
-struct pt_regs {
-} __attribute__((preserve_access_index));
-struct task_struct {
-  void* stack;
-} __attribute__((preserve_access_index));
-
 const volatile struct Settings settings = {};
 
-struct {
-  __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(max_entries, kMaxThreads);
-  __type(key, __u32);
-  __type(value, struct Thread);
-} threads SEC(".maps");
-
-struct {
-  __uint(type, BPF_MAP_TYPE_RINGBUF);
-  __uint(max_entries, 1 << 20);  // the loader knows better
-} ring SEC(".maps");
-
-struct {
-  __uint(type, BPF_MAP_TYPE_ARRAY);
-  __uint(max_entries, 1);  // as many as there are CPUs: the loader knows
-  __type(key, __u32);
-  __type(value, __u64);
-} periods SEC(".maps");
-
-struct {
-  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-  __uint(max_entries, 1);
-  __type(key, __u32);
-  __type(value, struct Counters);
-} counters SEC(".maps");
+MAP(threads);   // hash: thread id -> struct Thread
+MAP(ring);      // of records
+MAP(periods);   // array: CPU -> what a tick stands for
+MAP(counters);  // one struct Counters for each CPU
 
 // The user's registers, also if the tick hit in the kernel.
-static __always_inline int read_registers(struct Registers* out) {
-  const void* registers;
-  if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs)) {  // from 5.15 on
-    registers = (const void*)bpf_task_pt_regs(bpf_get_current_task_btf());
-  } else {
-    // They lie at the end of the thread's kernel stack.
-    const struct task_struct* task = (const struct task_struct*)bpf_get_current_task();
-    registers = BPF_CORE_READ(task, stack) + settings.kernel_stack_bytes - bpf_core_type_size(struct pt_regs);
+static ALWAYS_INLINE int read_registers(struct Registers* out, const struct Tick* tick) {
+  if (settings.task_registers) {
+    return bpf_probe_read_kernel(out, sizeof(*out), bpf_task_pt_regs(bpf_get_current_task_btf())) == 0 &&
+           IN_USER_MODE(out);
   }
-  return bpf_probe_read_kernel(out, sizeof(*out), registers) == 0 && IN_USER_MODE(out);
+  *out = tick->interrupted;
+  return IN_USER_MODE(out);
 }
 
-static __always_inline void copy_registers(struct Fragment* out, const struct Registers* in) {
+static ALWAYS_INLINE void copy_registers(struct Fragment* out, const struct Registers* in) {
   out->pc = PC(in);
   out->sp = in->sp;
   out->fp = FP(in);
@@ -105,14 +67,15 @@ static __always_inline void copy_registers(struct Fragment* out, const struct Re
 #endif
 }
 
-static __always_inline int read_thread(struct Fragment* out, __u64 java_thread) {
+static ALWAYS_INLINE int read_thread(struct Fragment* out, __u64 java_thread) {
   const char* at = (const char*)java_thread;
   if (bpf_probe_read_user(&out->anchor_sp, 8, at + settings.anchor_sp) != 0) return 0;
   if (bpf_probe_read_user(&out->anchor_pc, 8, at + settings.anchor_pc) != 0) return 0;
   if (bpf_probe_read_user(&out->anchor_fp, 8, at + settings.anchor_fp) != 0) return 0;
   if (bpf_probe_read_user(&out->thread_state, 4, at + settings.thread_state) != 0) return 0;
   out->continuation = 0;
-  if (settings.continuation != 0 && bpf_probe_read_user(&out->continuation, 8, at + settings.continuation) != 0) return 0;
+  if (settings.continuation != 0 && bpf_probe_read_user(&out->continuation, 8, at + settings.continuation) != 0)
+    return 0;
   out->epoch = 0;
   if (settings.unloaded == 0) return 1;
   __u64 unloaded = 0, shared = 0;
@@ -122,17 +85,16 @@ static __always_inline int read_thread(struct Fragment* out, __u64 java_thread) 
   return 1;
 }
 
-// From sp to the end of what is of interest; 0 on a stack of the application's own (a coroutine, a signal stack), of which
-// nobody knows where it ends.
-static __always_inline __u64 stack_size(__u64 sp, __u64 base, __u64 bottom) {
+// From sp to the end of what is of interest; 0 on a stack of the application's own (a coroutine, a signal stack), of
+// which nobody knows where it ends.
+static ALWAYS_INLINE __u64 stack_size(__u64 sp, __u64 base, __u64 bottom) {
   const __u64 end = bottom > sp && bottom <= base ? bottom : base;
   return sp < end && end - sp < (1UL << 30) ? end - sp : 0;
 }
 
 // The verifier wants reservations of a constant size; these waste little.
-#define ROOM(stack) \
-  (sizeof(struct SampleHeader) + kMaxKernelFrames * sizeof(__u64) + sizeof(struct Fragment) + (stack))
-static __always_inline char* reserve(__u64 stack) {
+#define ROOM(stack) (sizeof(struct SampleHeader) + kMaxKernelFrames * sizeof(__u64) + sizeof(struct Fragment) + (stack))
+static ALWAYS_INLINE char* reserve(__u64 stack) {
   if (stack <= 2 << 10) return bpf_ringbuf_reserve(&ring, ROOM(2 << 10), 0);
   if (stack <= 4 << 10) return bpf_ringbuf_reserve(&ring, ROOM(4 << 10), 0);
   if (stack <= 6 << 10) return bpf_ringbuf_reserve(&ring, ROOM(6 << 10), 0);
@@ -143,10 +105,11 @@ static __always_inline char* reserve(__u64 stack) {
   return bpf_ringbuf_reserve(&ring, ROOM(kMaxStack), 0);
 }
 
-SEC("perf_event")
+SECTION("program")
 int take_fragment(struct Tick* tick) {
   struct bpf_pidns_info ids;
-  if (bpf_get_ns_current_pid_tgid(settings.namespace_device, settings.namespace_inode, &ids, sizeof(ids)) != 0) return 0;
+  if (bpf_get_ns_current_pid_tgid(settings.namespace_device, settings.namespace_inode, &ids, sizeof(ids)) != 0)
+    return 0;
   if (ids.tgid != settings.process) return 0;
   const __u32 zero = 0, tid = ids.pid, cpu = bpf_get_smp_processor_id();
   struct Counters* counts = bpf_map_lookup_elem(&counters, &zero);
@@ -161,7 +124,7 @@ int take_fragment(struct Tick* tick) {
   ++counts->taken;
 
   struct Registers registers;
-  if (!read_registers(&registers)) {
+  if (!read_registers(&registers, tick)) {
     ++counts->registers_unreadable;
     return 0;
   }

@@ -15,13 +15,13 @@ enum {
   kMaxThreads = 1 << 15,
 };
 
-// Read-only for the program and, once it is loaded, for everybody: whoever gets hold of the maps' descriptors can't turn
-// it on another process.
+// Read-only for the program and, once it is loaded, for everybody: whoever gets hold of the maps' descriptors can't
+// turn it on another process.
 struct Settings {
   // The process: its id as its own pid namespace has it, and that namespace.
   __u64 namespace_device, namespace_inode;
   __u32 process;
-  __u32 kernel_stack_bytes;  // of a thread; needed where the kernel does not tell where the user's registers are
+  __u32 task_registers;  // the kernel tells the user's registers also when the tick hits in the kernel
   // Offsets in a JavaThread; 0 for continuation: there is none.
   __u64 anchor_sp, anchor_pc, anchor_fp, thread_state, continuation, stack_base;
   // Addresses of the two counters that are the epoch of class unloading; 0: there are none.

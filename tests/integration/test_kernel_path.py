@@ -1,0 +1,119 @@
+"""`--engine fragment --clock ebpf`: the kernel copies the stacks, and no signal reaches the application."""
+import json
+import os
+import subprocess
+import time
+
+import pytest
+from harness import DEADLINE, LIBRARY, Program, Recorder, engine, report, samples_by_jfr, signal_sets, tarsier, wait_until
+from test_exit_codes import needs_root, open_folder, program_as_nobody, record_as  # noqa: F401  (a fixture)
+from test_fragment import check_complete, check_edges
+from test_known_answer import SERIAL, check_shares, check_sleeper
+
+CAP_PERFMON, CAP_BPF, CAP_SYS_ADMIN = 38, 39, 21
+
+
+def ebpf_allowed():
+    """May we load eBPF programs? The JVMs that the tests start inherit it."""
+    status = open("/proc/self/status").read()
+    held = int(next(line.split()[1] for line in status.splitlines() if line.startswith("CapEff:")), 16)
+    rights = held >> CAP_SYS_ADMIN & 1 or (held >> CAP_PERFMON & 1 and held >> CAP_BPF & 1)
+    return bool(rights) and os.path.exists("/sys/kernel/btf/vmlinux")
+
+
+needs_ebpf = pytest.mark.skipif(not ebpf_allowed(), reason="no right to load eBPF programs, or a kernel without types (BTF)")
+EBPF = ("--cpu", "--engine", "fragment", "--clock", "ebpf")
+
+
+def check_books(document):
+    used = engine(document, "fragment")
+    samples = used["samples"]
+    assert used["mechanism"] == "ebpf"
+    assert samples["taken"] == samples["written"] + sum(samples["dropped"].values()), samples
+    assert samples["written"] >= 0.99 * samples["taken"] > 0, samples
+
+
+@needs_ebpf
+def test_shares_with_every_frame_found(jdk, classes, tmp_path):
+    file = tmp_path / "out.jfr"
+    agent = f"-agentpath:{LIBRARY}=cpu,engine=fragment,clock=ebpf,file={file}"
+    with Program(jdk, classes, "KnownAnswer", 10, options=[*SERIAL, agent]) as program:
+        truth = json.loads(program.wait_for("truth ", 200))
+        assert program.wait() == 0
+    document = report(file)
+    check_books(document)
+    check_shares(document, truth)
+    check_complete(document, 0.99)
+    check_edges(document)
+    samples = samples_by_jfr(jdk, file, depth=64)
+    check_sleeper(samples, starts=True)
+    burning = [sample for sample in samples if "KnownAnswer.burn" in sample.frames]
+    rooted = [sample for sample in burning if sample.frames[-1] in ("KnownAnswer.main", "java.lang.Thread.run")]
+    assert len(rooted) >= 0.995 * len(burning) > 0, [s.frames for s in burning if s not in rooted][:5]
+
+
+@needs_ebpf
+def test_all_cpu_time_is_sampled_and_no_signal_is_taken(known_answer, tmp_path):
+    before = signal_sets(known_answer.pid)
+    file = tmp_path / "out.jfr"
+    with Recorder(*EBPF, "--interval", "200us", "-o", file, known_answer.pid) as recorder:
+        wait_until(lambda: file.exists() and file.stat().st_size > 20_000, "samples are in the file")
+        assert signal_sets(known_answer.pid) == before, "a handler was installed"
+        time.sleep(5)
+        recorder.interrupt()
+        recorder.finish()
+    assert signal_sets(known_answer.pid) == before
+    document = report(file)
+    check_books(document)
+    burner = next(thread for thread in document["threads"] if thread["name"] == "burner")
+    assert 0.93 <= burner["sampled_ns"] / burner["cpu_ns"] <= 1.07, burner
+
+
+@needs_ebpf
+def test_many_sessions_leave_nothing_in_the_kernel(known_answer, tmp_path):
+    def held():
+        names = (os.readlink(f"/proc/{known_answer.pid}/fd/{fd}") for fd in os.listdir(f"/proc/{known_answer.pid}/fd"))
+        return sorted(name for name in names if "bpf" in name or "perf_event" in name)
+
+    for number in range(5):
+        tarsier("record", *EBPF, "-d", "300ms", "-o", tmp_path / f"{number}.jfr", known_answer.pid)
+        assert held() == []
+    check_books(report(tmp_path / "4.jfr"))
+
+
+def test_only_for_fragments(known_answer, tmp_path):
+    done = tarsier("record", "--cpu", "--engine", "agct", "--clock", "ebpf", "-d", "1s", "-o", tmp_path / "x.jfr",
+                   known_answer.pid, expect=2)
+    assert "--engine fragment" in done.stderr
+
+
+@needs_root
+def test_a_jvm_without_the_rights_is_told_which(jdk, open_folder):  # noqa: F811
+    with program_as_nobody(jdk, open_folder) as program:
+        try:
+            assert program.stdout.readline() == "READY\n"
+            done = record_as(None, open_folder, *EBPF, "-d", "1s", "-o", open_folder / "x.jfr", program.pid)
+            _, errors = done.communicate(timeout=DEADLINE)
+            assert done.returncode == 4, errors
+            assert "CAP_BPF" in errors and "CAP_PERFMON" in errors, errors
+            assert program.poll() is None
+        finally:
+            program.kill()
+
+
+@needs_root
+@needs_ebpf
+def test_two_capabilities_are_all_that_it_takes(jdk, classes, open_folder):  # noqa: F811
+    rights = ["setpriv", "--reuid", "nobody", "--regid", "nogroup", "--clear-groups", "--inh-caps", "+bpf,+perfmon",
+              "--ambient-caps", "+bpf,+perfmon"]
+    java = [jdk.tool("java"), "-cp", str(open_folder / "classes"), "KnownAnswer"]
+    with subprocess.Popen([*rights, *java], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
+        try:
+            assert program.stdout.readline() == "READY\n"
+            file = open_folder / "x.jfr"
+            tarsier("record", *EBPF, "-d", "2s", "-o", file, program.pid)
+        finally:
+            program.kill()
+    document = report(file)
+    check_books(document)
+    check_complete(document, 0.99)
