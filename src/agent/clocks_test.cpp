@@ -46,7 +46,19 @@ TEST(ClockChoice, an_unknown_clock_is_told_the_known_ones) {
   const auto choice = choose_clock(options);
   ASSERT_FALSE(choice);
   EXPECT_EQ(choice.error().code, Errc::kUsage);
-  EXPECT_THAT(choice.error().what, HasSubstr("perf, cputimer, timekeeper, wall, itimer, real"));
+  EXPECT_THAT(choice.error().what, HasSubstr("perf, cputimer, timekeeper, ebpf, wall, itimer, real"));
+}
+
+TEST(ClockChoice, the_kernels_clock_has_no_signal_and_is_for_who_names_it) {
+  control::SessionOptions options;
+  options.clock = "ebpf";
+  const auto choice = choose_clock(options);
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->make, nullptr);
+  EXPECT_TRUE(choice->kernel);
+  options.interval = micros(5);
+  EXPECT_EQ(choose_clock(options).error().code, Errc::kUsage);
+  EXPECT_NE(choose_clock({})->name, "ebpf");
 }
 
 TEST(ClockChoice, baselines_are_never_chosen_by_themselves) {
