@@ -1,4 +1,4 @@
-# Writes OBJECT as a C++ source file SOURCE that defines FUNCTION, which HEADER declares in tarsier::capture.
+# Writes OBJECT as a C++ source file SOURCE that defines FUNCTION, which HEADER declares in tarsier::linux.
 set(bytes "")
 if(PRESENT)
   file(READ ${OBJECT} hex HEX)
@@ -12,9 +12,9 @@ else()
 endif()
 file(WRITE ${SOURCE} "#include \"${HEADER}\"
 
-namespace tarsier::capture {
+namespace tarsier::linux {
 
 ${data}std::span<const uint8_t> ${FUNCTION}() noexcept { return {${answer}}; }
 
-}  // namespace tarsier::capture
+}  // namespace tarsier::linux
 ")

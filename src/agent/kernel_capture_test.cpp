@@ -30,12 +30,16 @@ struct Sample {
 
 class KernelCaptureTest : public testing::Test {
  protected:
-  void load(size_t ring_bytes = 1 << 22, bool old_kernel = false) {
+  void load(size_t ring_bytes = 1 << 24, bool old_kernel = false) {
     hotspot::ThreadFields fields{8, 16, 24, 32, 40, 48, nullptr, nullptr};
     fields.unloaded = &unloaded_;
     fields.unloaded_shared = &unloaded_shared_;
-    auto capture = KernelCapture::load(fields, {millis(1), ring_bytes, old_kernel});
-    if (!capture) GTEST_SKIP() << capture.error().what;
+    linux::bpf::Settings settings = KernelCapture::settings_for(fields);
+    ASSERT_TRUE(linux::aim_at(settings, "/proc/self"));
+    auto parts = linux::make_kernel_parts(settings, {ring_bytes, old_kernel});
+    if (!parts) GTEST_SKIP() << parts.error().what;
+    auto capture = KernelCapture::over(std::move(*parts), millis(1), ring_bytes);
+    ASSERT_TRUE(capture) << capture.error().what;
     capture_ = std::move(*capture);
   }
   JavaThread self(uint64_t* java_thread) {
@@ -62,9 +66,9 @@ class KernelCaptureTest : public testing::Test {
     return samples;
   }
   // A page that has never been written to does not exist yet, and the program can't wait until it does.
-  template <size_t kSize>
-  static void touch(volatile uint8_t (&room)[kSize]) {
-    for (volatile uint8_t& byte : room) byte = 1;
+  template <class T, size_t kSize>
+  static void touch(volatile T (&room)[kSize]) {
+    for (volatile T& one : room) one = 1;
   }
   // Until the thread has used that much CPU time.
   template <class Work>
@@ -82,6 +86,7 @@ TEST_F(KernelCaptureTest, copies_registers_anchor_and_the_stack_up_to_its_base) 
   load();
   if (IsSkipped()) return;
   volatile uint64_t room[512];
+  touch(room);
   room[300] = kWitness;
   java_thread_[6] = reinterpret_cast<uint64_t>(room + 512);
   const JavaThread thread = self(java_thread_);
@@ -96,8 +101,10 @@ TEST_F(KernelCaptureTest, copies_registers_anchor_and_the_stack_up_to_its_base) 
   const Nanos after = clock_now(CLOCK_MONOTONIC);
 
   const auto samples = read();
-  const capture::bpf::Counters counters = capture_->counters();
-  EXPECT_EQ(counters.taken, samples.size());
+  const linux::bpf::Counters counters = capture_->counters();
+  EXPECT_EQ(counters.taken, samples.size())
+      << counters.ring_full << " ring full, " << counters.registers_unreadable << " registers, "
+      << counters.thread_unreadable << " thread, " << counters.stack_unreadable << " stack unreadable";
   EXPECT_GT(counters.ns, 0u);
   ASSERT_GT(samples.size(), 20u);
   uint64_t weight = 0;
@@ -136,6 +143,7 @@ TEST_F(KernelCaptureTest, in_the_kernel_the_registers_are_the_users_and_kernel_f
   load();
   if (IsSkipped()) return;
   volatile uint64_t room[512];
+  touch(room);
   room[300] = kWitness;
   java_thread_[6] = reinterpret_cast<uint64_t>(room + 512);
   const JavaThread thread = self(java_thread_);
@@ -160,10 +168,11 @@ TEST_F(KernelCaptureTest, in_the_kernel_the_registers_are_the_users_and_kernel_f
 }
 
 TEST_F(KernelCaptureTest, a_kernel_that_does_not_tell_the_users_registers_costs_the_ticks_in_it) {
-  load(1 << 22, true);
+  load(1 << 24, true);
   if (IsSkipped()) return;
   EXPECT_FALSE(capture_->sees_kernel());
   volatile uint64_t room[512];
+  touch(room);
   room[300] = kWitness;
   java_thread_[6] = reinterpret_cast<uint64_t>(room + 512);
   ASSERT_TRUE(capture_->thread_started(self(java_thread_)));
@@ -177,7 +186,7 @@ TEST_F(KernelCaptureTest, a_kernel_that_does_not_tell_the_users_registers_costs_
   ::close(zero);
   capture_->silence();
   const auto samples = read();
-  const capture::bpf::Counters counters = capture_->counters();
+  const linux::bpf::Counters counters = capture_->counters();
   EXPECT_GT(counters.registers_unreadable, 0u);
   EXPECT_GT(samples.size(), 0u);
   EXPECT_EQ(counters.taken, samples.size() + counters.registers_unreadable);
@@ -222,7 +231,7 @@ TEST_F(KernelCaptureTest, what_does_not_fit_or_can_not_be_read_is_dropped_and_co
   burn(millis(50), [&] { room[0] = room[0] + 1; });
   capture_->silence();
   const size_t written = read().size();
-  capture::bpf::Counters counters = capture_->counters();
+  linux::bpf::Counters counters = capture_->counters();
   EXPECT_GT(written, 0u);
   EXPECT_GT(counters.ring_full, 0u);
   EXPECT_EQ(counters.taken, written + counters.ring_full);
@@ -265,7 +274,7 @@ TEST_F(KernelCaptureTest, threads_that_are_not_known_any_more_and_other_processe
   other.join();
   capture_->silence();
   EXPECT_TRUE(read().empty());
-  const capture::bpf::Counters counters = capture_->counters();
+  const linux::bpf::Counters counters = capture_->counters();
   EXPECT_EQ(counters.taken, 0u);
   EXPECT_GT(counters.other_threads, 20u);
   EXPECT_EQ(capture_->threads_not_followed(), 0);

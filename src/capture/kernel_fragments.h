@@ -1,25 +1,16 @@
-// Sampling by stack fragments in the kernel, by an eBPF program: bpf/fragment.bpf.c. It writes the very records that
-// the handler of fragment_capture.h writes, so whatever reads those reads these.
+// Sampling by stack fragments in the kernel, by an eBPF program: linux/bpf/fragment.bpf.c. It writes the very records
+// that the handler of fragment_capture.h writes, so whatever reads those reads these.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <span>
 
-#include "capture/bpf/fragment_layout.h"
 #include "capture/fragment_capture.h"
 #include "hotspot/sigsafe/fragment.h"
+#include "linux/bpf/fragment_layout.h"
 
 namespace tarsier::capture {
 
-// The object file, for linux::BpfProgram; empty if it was left out of this build.
-std::span<const uint8_t> fragment_program() noexcept;
-
-// Names in it.
-constexpr const char* kThreadsMap = "threads";
-constexpr const char* kRingMap = "ring";
-constexpr const char* kPeriodsMap = "periods";
-constexpr const char* kCountersMap = "counters";
+namespace bpf = linux::bpf;
 
 static_assert(bpf::kMaxKernelFrames == kMaxKernelFrames);
 static_assert(bpf::kMaxStack == FragmentCapture::kMaxStack);

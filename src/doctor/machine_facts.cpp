@@ -12,6 +12,7 @@
 
 #include "attach/process.h"
 #include "attach/text_file.h"
+#include "linux/kernel_parts.h"
 #include "linux/kernel_symbols.h"
 #include "linux/probes.h"
 #include "linux/procfs.h"
@@ -97,7 +98,7 @@ MachineFacts gather_machine(const Places& places, const KernelAnswers& answers) 
   facts.ptrace_scope = setting("yama/ptrace_scope");
   facts.unprivileged_bpf_disabled = setting("unprivileged_bpf_disabled");
   facts.kernel_names = linux::KernelSymbols(places.proc + "/kallsyms").available();
-  facts.ebpf_built_in = TARSIER_EBPF != 0;
+  facts.ebpf_built_in = !linux::fragment_program().empty();
   facts.btf = exists(places.sys + "/kernel/btf/vmlinux");
   facts.tracefs = tracefs_of(places);
   facts.own = parse_process_state(text_of(places.proc + "/self/status"));

@@ -212,6 +212,13 @@ Result<BpfProgram> BpfProgram::load(std::span<const uint8_t> file, uint32_t type
   return program;
 }
 
+unique_fd BpfProgram::take_map(std::string_view name) {
+  for (auto& [known, fd] : maps_) {
+    if (known == name) return std::move(fd);
+  }
+  return {};
+}
+
 int BpfProgram::map(std::string_view name) const {
   for (const auto& [known, fd] : maps_) {
     if (known == name) return fd.get();

@@ -35,6 +35,7 @@ class BpfProgram {
   // Descriptors, which live as long as this.
   [[nodiscard]] int map(std::string_view name) const;  // -1: there is no such map
   [[nodiscard]] int program() const { return program_.get(); }
+  unique_fd take_map(std::string_view name);
 
  private:
   std::vector<std::pair<std::string, unique_fd>> maps_;

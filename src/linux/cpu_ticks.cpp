@@ -25,8 +25,8 @@ int open_event(int cpu) {
 
 }  // namespace
 
-Result<CpuTicks> CpuTicks::open(const std::vector<int>& cpus, int program) {
-  CpuTicks ticks;
+Result<std::vector<CpuTick>> CpuTicks::open(const std::vector<int>& cpus, int program) {
+  std::vector<CpuTick> ticks;
   for (const int cpu : cpus) {
     unique_fd fd(open_event(cpu));
     if (!fd && errno == ENODEV) continue;  // it went offline in the meantime
@@ -37,29 +37,29 @@ Result<CpuTicks> CpuTicks::open(const std::vector<int>& cpus, int program) {
     if (::ioctl(fd.get(), PERF_EVENT_IOC_SET_BPF, program) != 0) {
       return errno_error("attaching the eBPF program to the clock of CPU " + std::to_string(cpu), errno);
     }
-    ticks.events_.push_back({cpu, std::move(fd)});
+    ticks.push_back({cpu, std::move(fd)});
   }
-  if (ticks.events_.empty()) return Error{Errc::kFailed, "no CPU is online by /sys/devices/system/cpu/online"};
+  if (ticks.empty()) return Error{Errc::kFailed, "no CPU is online by /sys/devices/system/cpu/online"};
   return ticks;
 }
 
 Status CpuTicks::set_period(size_t index, uint64_t period_ns) {
   __u64 period = period_ns;
-  if (::ioctl(events_[index].fd.get(), PERF_EVENT_IOC_PERIOD, &period) == 0) return {};
+  if (::ioctl(events_[index].event.get(), PERF_EVENT_IOC_PERIOD, &period) == 0) return {};
   return errno_error("setting the period of CPU " + std::to_string(cpu(index)), errno);
 }
 
 Status CpuTicks::enable() {
-  for (const Event& event : events_) {
-    if (::ioctl(event.fd.get(), PERF_EVENT_IOC_ENABLE, 0) != 0) {
-      return errno_error("starting the clock of CPU " + std::to_string(event.cpu), errno);
+  for (const CpuTick& tick : events_) {
+    if (::ioctl(tick.event.get(), PERF_EVENT_IOC_ENABLE, 0) != 0) {
+      return errno_error("starting the clock of CPU " + std::to_string(tick.cpu), errno);
     }
   }
   return {};
 }
 
 void CpuTicks::disable() const noexcept {
-  for (const Event& event : events_) ::ioctl(event.fd.get(), PERF_EVENT_IOC_DISABLE, 0);
+  for (const CpuTick& tick : events_) ::ioctl(tick.event.get(), PERF_EVENT_IOC_DISABLE, 0);
 }
 
 }  // namespace tarsier::linux

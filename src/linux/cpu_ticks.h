@@ -9,13 +9,21 @@
 
 namespace tarsier::linux {
 
+// The clock of one CPU.
+struct CpuTick {
+  int cpu;
+  unique_fd event;
+};
+
 class CpuTicks {
  public:
   // Below this the kernel rounds up.
   static constexpr uint64_t kFinestNs = 10'000;
 
-  // Asks for nothing but the right to do so; CPUs that come later do not tick. They do not tick before enable().
-  static Result<CpuTicks> open(const std::vector<int>& cpus, int program);
+  // CPUs that come later do not tick. None does before enable().
+  static Result<std::vector<CpuTick>> open(const std::vector<int>& cpus, int program);
+  // Whoever has opened them: no right is needed any more.
+  explicit CpuTicks(std::vector<CpuTick> events) : events_(std::move(events)) {}
 
   [[nodiscard]] size_t size() const { return events_.size(); }
   [[nodiscard]] int cpu(size_t index) const { return events_[index].cpu; }
@@ -26,11 +34,7 @@ class CpuTicks {
   void disable() const noexcept;
 
  private:
-  struct Event {
-    int cpu;
-    unique_fd fd;
-  };
-  std::vector<Event> events_;
+  std::vector<CpuTick> events_;
 };
 
 }  // namespace tarsier::linux

@@ -1,5 +1,5 @@
-// Stack fragments taken by the kernel: the eBPF program of capture/kernel_fragments.h, the ticks of all CPUs that run
-// it, the threads that it knows and the ring that it writes. The application's threads get no signal.
+// Stack fragments taken by the kernel: the eBPF program of linux/kernel_parts.h, the ticks of all CPUs that run it, the
+// threads that it knows and the ring that it writes. The application's threads get no signal.
 #pragma once
 
 #include <atomic>
@@ -10,21 +10,17 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "capture/kernel_fragments.h"
-#include "linux/bpf_program.h"
 #include "linux/bpf_ring.h"
-#include "linux/cpu_ticks.h"
+#include "linux/kernel_parts.h"
 
 namespace tarsier::agent {
 
 class KernelCapture final : public ThreadListener {
  public:
-  struct Options {
-    Nanos interval;
-    size_t ring_bytes = 0;    // a power of two, of whole pages
-    bool old_kernel = false;  // for tests: do as on Linux before 5.15
-  };
-  // Asks the kernel for all that is needed; nothing ticks yet.
-  static Result<std::unique_ptr<KernelCapture>> load(const hotspot::ThreadFields& fields, const Options& options);
+  // Where a JavaThread keeps what is copied of it.
+  static linux::bpf::Settings settings_for(const hotspot::ThreadFields& fields);
+  // `parts` were made for this process, by ourselves or by somebody else. Nothing ticks yet.
+  static Result<std::unique_ptr<KernelCapture>> over(linux::KernelParts parts, Nanos interval, size_t ring_bytes);
   ~KernelCapture() override { silence(); }
 
   Status start();
@@ -38,25 +34,23 @@ class KernelCapture final : public ThreadListener {
   }
   // At every drain: lets CPUs that have ticked for a while tick with other periods, so that no program keeps in step.
   void draw_periods_that_are_due();
-  [[nodiscard]] capture::bpf::Counters counters() const;  // of all CPUs
-  // False: ticks that hit in the kernel are dropped, as `registers unreadable`.
-  [[nodiscard]] bool sees_kernel() const { return sees_kernel_; }
-  [[nodiscard]] size_t ring_bytes() const { return options_.ring_bytes; }
+  [[nodiscard]] linux::bpf::Counters counters() const;  // of all CPUs
+  [[nodiscard]] bool sees_kernel() const { return parts_.sees_kernel; }
+  [[nodiscard]] size_t ring_bytes() const { return ring_bytes_; }
 
   bool thread_started(const JavaThread& thread) override;
   void thread_ended(const JavaThread& thread) override;
   [[nodiscard]] int64_t threads_not_followed() const { return not_followed_.load(std::memory_order_relaxed); }
 
  private:
-  KernelCapture(const Options& options, linux::BpfProgram program, linux::BpfRing ring, linux::CpuTicks ticks);
+  KernelCapture(linux::KernelParts parts, linux::BpfRing ring, Nanos interval, size_t ring_bytes);
   Status draw_period(size_t index, Nanos now);
 
-  const Options options_;
-  bool sees_kernel_ = true;
-  const linux::BpfProgram program_;
-  const int threads_, periods_, counters_;  // descriptors of maps, the program's
+  const Nanos interval_;
+  const size_t ring_bytes_;
   linux::BpfRing ring_;
   linux::CpuTicks ticks_;
+  const linux::KernelParts parts_;  // without the ticks
   uint64_t random_;
   std::vector<Nanos> next_draw_;  // of each of the ticks; CLOCK_MONOTONIC
   std::atomic<int64_t> not_followed_{0};

@@ -28,6 +28,7 @@ class KernelEngine final : public Engine {
   std::string_view name() const override { return "fragment"; }
 
  private:
+  [[nodiscard]] Result<linux::KernelParts> make_parts(size_t ring_bytes) const;
   EngineStats read_stats();
 
   EngineContext& context_;
@@ -47,8 +48,10 @@ Result<control::EngineReport> KernelEngine::probe() {
   auto decoding = FragmentDecoding::make(context_, choice_.event);
   if (!decoding) return std::move(decoding).error();
   decoding_.emplace(std::move(*decoding));
-  auto capture =
-      KernelCapture::load(decoding_->fields(), {choice_.interval, FragmentDecoding::ring_bytes(context_.options)});
+  const size_t ring_bytes = FragmentDecoding::ring_bytes(context_.options);
+  auto parts = make_parts(ring_bytes);
+  if (!parts) return std::move(parts).error().in("clock " + choice_.name);
+  auto capture = KernelCapture::over(std::move(*parts), choice_.interval, ring_bytes);
   if (!capture) return std::move(capture).error().in("clock " + choice_.name);
   capture_ = std::move(*capture);
   if (!capture_->sees_kernel()) {
@@ -57,6 +60,17 @@ Result<control::EngineReport> KernelEngine::probe() {
         "does)");
   }
   return control::EngineReport{std::string(name()), choice_.name, choice_.why, choice_.interval, {}};
+}
+
+Result<linux::KernelParts> KernelEngine::make_parts(size_t ring_bytes) const {
+  linux::bpf::Settings settings = KernelCapture::settings_for(decoding_->fields());
+  if (Status status = linux::aim_at(settings, "/proc/self"); !status) return std::move(status).error();
+  auto parts = linux::make_kernel_parts(settings, {ring_bytes});
+  if (!parts && parts.error().code == Errc::kNotPermitted) {
+    parts.error().what +=
+        ": the JVM's user needs CAP_BPF and CAP_PERFMON for it (tarsier doctor PID says how); other clocks do not";
+  }
+  return parts;
 }
 
 Status KernelEngine::start() {
@@ -92,7 +106,7 @@ std::vector<std::string> KernelEngine::warnings() {
   std::vector<std::string> warnings = choice_.warnings;
   if (capture_ != nullptr && capture_->threads_not_followed() > 0) {
     warnings.push_back(std::to_string(capture_->threads_not_followed()) + " threads are not sampled: the clock " +
-                       choice_.name + " can follow " + std::to_string(capture::bpf::kMaxThreads) + " at a time");
+                       choice_.name + " can follow " + std::to_string(linux::bpf::kMaxThreads) + " at a time");
   }
   return warnings;
 }
@@ -100,7 +114,7 @@ std::vector<std::string> KernelEngine::warnings() {
 EngineStats KernelEngine::read_stats() {
   EngineStats stats;
   if (capture_ == nullptr) return stats;
-  const capture::bpf::Counters counters = capture_->counters();
+  const linux::bpf::Counters counters = capture_->counters();
   stats.taken = counters.taken;
   stats.dropped[capture::kDropNames[static_cast<size_t>(capture::Drop::kRingFull)]] = counters.ring_full;
   stats.dropped["registers unreadable"] = counters.registers_unreadable;

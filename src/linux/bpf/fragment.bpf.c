@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
 //
 // Sampling by stack fragments in the kernel: at every tick of a CPU that runs a Java thread of our process this copies
-// what the signal handler of fragment_capture.cpp copies, into one ring. The thread gets no signal and calls nothing.
+// what the signal handler of capture/fragment_capture.cpp copies, into one ring. The thread gets no signal and calls
+// nothing.
 //
 // Runs in the timer's interrupt: it can't wait for a page that is not in memory, so every read may fail. What could not
 // be read whole is discarded and counted.
 //
 // Kernels from 5.8 on (the ring); before 5.15, and where the kernel has no types (BTF), without the time in the kernel.
 // The functions that read memory are for programs under the GPL only.
-#include "capture/bpf/fragment_layout.h"
-#include "capture/bpf/helpers.h"
+#include "linux/bpf/fragment_layout.h"
+#include "linux/bpf/helpers.h"
 
 // The registers of a thread when it entered the kernel. The kernel keeps this layout for its users (struct
 // user_pt_regs, struct pt_regs); these are declared here to compile for the one architecture on the other.

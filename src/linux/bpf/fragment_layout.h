@@ -1,11 +1,12 @@
 // What the eBPF program and the agent agree on: the record, the program's settings, its threads and its counters. Read
-// by the C compiler for bpf and by ours; kernel_fragments.h proves that the record is the one that handlers write.
+// by the C compiler for bpf and by ours; capture/kernel_fragments.h proves that the record is the one that handlers
+// write.
 #pragma once
 
 #include <linux/types.h>
 
 #ifdef __cplusplus
-namespace tarsier::capture::bpf {
+namespace tarsier::linux::bpf {
 #endif
 
 enum {
@@ -62,5 +63,5 @@ struct Fragment {
 };
 
 #ifdef __cplusplus
-}  // namespace tarsier::capture::bpf
+}  // namespace tarsier::linux::bpf
 #endif
