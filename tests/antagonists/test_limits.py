@@ -5,7 +5,7 @@ import os
 import subprocess
 
 import pytest
-from harness import TARSIER, Program, engine, perf_allowed, report, tarsier
+from harness import TARSIER, Program, ebpf_allowed, engine, perf_allowed, report, tarsier
 
 NOBODY = 65534
 
@@ -92,11 +92,15 @@ def test_ten_thousand_threads_with_a_queue_of_a_thousand(jdk, classes, tmp_path)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("clock", ["perf", "cputimer", "timekeeper", "itimer", "wall"])
+@pytest.mark.parametrize("clock", ["perf", "cputimer", "timekeeper", "ebpf", "itimer", "wall"])
 def test_ten_thousand_threads(jdk, classes, tmp_path, clock):
+    if clock == "ebpf" and not ebpf_allowed():
+        pytest.skip("no right to load eBPF programs here")
+    engine = "fragment" if clock == "ebpf" else "agct"
     with Limited(jdk, classes, "ManyThreads", 10_000) as program:
         program.ready()
-        tarsier("record", "--cpu", "--clock", clock, "-d", "5s", "-o", tmp_path / "x.jfr", program.pid, seconds=180)
+        tarsier("record", "--cpu", "--engine", engine, "--clock", clock, "-d", "5s", "-o", tmp_path / "x.jfr", program.pid,
+                seconds=180)
         assert report(tmp_path / "x.jfr")["recording"]["engines"][0]["samples"]["taken"] > 0
         check_files_and_end(program, 800)
 

@@ -4,7 +4,7 @@ import re
 import subprocess
 
 import pytest
-from harness import Program, Recorder, report, tarsier, wait_for_recording
+from harness import Program, Recorder, ebpf_allowed, report, tarsier, wait_for_recording
 from test_coexistence import counters
 
 
@@ -15,12 +15,15 @@ def smallest_stack(jdk):
 
 
 def check_overflows(jdk, classes, tmp_path, clock, seconds):
+    if clock == "ebpf" and not ebpf_allowed():
+        pytest.skip("no right to load eBPF programs here")
+    engine = "fragment" if clock == "ebpf" else "agct"
     with Program(jdk, classes, "DeepStacks", options=[f"-Xss{smallest_stack(jdk)}"]) as program:
         program.ready()
         before = json.loads(program.ask("overflows"))
         file = tmp_path / "x.jfr"
         # SIGALRM and waiting threads included: whoever is interrupted may be at the end of its stack.
-        tarsier("record", "--cpu", "--clock", clock, "-d", f"{seconds}s", "-o", file, program.pid)
+        tarsier("record", "--cpu", "--engine", engine, "--clock", clock, "-d", f"{seconds}s", "-o", file, program.pid)
         after = json.loads(program.ask("overflows"))
         assert all(b > a for a, b in zip(before, after)), (before, after)
         assert report(file)["recording"]["engines"][0]["samples"]["taken"] > 1
@@ -28,13 +31,13 @@ def check_overflows(jdk, classes, tmp_path, clock, seconds):
         assert program.wait() == 7, program.errors[-5:]
 
 
-@pytest.mark.parametrize("clock", ["perf", "timekeeper", "wall"])
+@pytest.mark.parametrize("clock", ["perf", "timekeeper", "ebpf", "wall"])
 def test_stack_overflows_and_the_smallest_stacks(jdk, classes, tmp_path, clock):
     check_overflows(jdk, classes, tmp_path, clock, 2)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("clock", ["perf", "cputimer", "timekeeper", "itimer", "real", "wall"])
+@pytest.mark.parametrize("clock", ["perf", "cputimer", "timekeeper", "ebpf", "itimer", "real", "wall"])
 def test_stack_overflows_for_half_a_minute(jdk, classes, tmp_path, clock):
     check_overflows(jdk, classes, tmp_path, clock, 30)
 

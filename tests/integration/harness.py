@@ -352,3 +352,14 @@ def perf_allowed():
     if descriptor >= 0:
         os.close(descriptor)
     return descriptor >= 0
+
+
+def ebpf_allowed():
+    """May eBPF programs be loaded here, by JVMs that inherit our rights, and see all of what threads do?"""
+    if other_arch.is_asked_for():
+        return False
+    perfmon, bpf, sys_admin = 38, 39, 21
+    status = pathlib.Path("/proc/self/status").read_text()
+    held = int(re.search(r"^CapEff:\s*([0-9a-f]+)$", status, re.MULTILINE)[1], 16)
+    rights = held >> sys_admin & 1 or held >> perfmon & held >> bpf & 1
+    return bool(rights) and os.path.exists("/sys/kernel/btf/vmlinux")

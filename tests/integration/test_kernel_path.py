@@ -5,23 +5,13 @@ import subprocess
 import time
 
 import pytest
-from harness import DEADLINE, LIBRARY, Program, Recorder, engine, report, samples_by_jfr, signal_sets, tarsier, wait_until
+from harness import (DEADLINE, LIBRARY, Program, Recorder, ebpf_allowed, engine, report, samples_by_jfr, signal_sets, tarsier,
+                     wait_until)
 from test_exit_codes import needs_root, open_folder, program_as_nobody, record_as  # noqa: F401  (a fixture)
 from test_fragment import check_complete, check_edges
 from test_known_answer import SERIAL, check_shares, check_sleeper
 
-CAP_PERFMON, CAP_BPF, CAP_SYS_ADMIN = 38, 39, 21
-
-
-def ebpf_allowed():
-    """May we load eBPF programs? The JVMs that the tests start inherit it."""
-    status = open("/proc/self/status").read()
-    held = int(next(line.split()[1] for line in status.splitlines() if line.startswith("CapEff:")), 16)
-    rights = held >> CAP_SYS_ADMIN & 1 or (held >> CAP_PERFMON & 1 and held >> CAP_BPF & 1)
-    return bool(rights) and os.path.exists("/sys/kernel/btf/vmlinux")
-
-
-needs_ebpf = pytest.mark.skipif(not ebpf_allowed(), reason="no right to load eBPF programs, or a kernel without types (BTF)")
+needs_ebpf = pytest.mark.skipif(not ebpf_allowed(), reason="no right to load eBPF programs here, or a kernel without types (BTF)")
 EBPF = ("--cpu", "--engine", "fragment", "--clock", "ebpf")
 
 

@@ -68,15 +68,18 @@ Result<linux::KernelParts> KernelEngine::make_parts(size_t ring_bytes) const {
   auto parts = linux::make_kernel_parts(settings, {ring_bytes});
   if (!parts && parts.error().code == Errc::kNotPermitted) {
     parts.error().what +=
-        ": the JVM's user needs CAP_BPF and CAP_PERFMON for it (tarsier doctor PID says how); other clocks do not";
+        ": the JVM's user needs CAP_BPF and CAP_PERFMON (tarsier doctor PID says how), and in a container a seccomp "
+        "profile "
+        "that allows bpf and perf_event_open; other clocks need none of that";
   }
   return parts;
 }
 
 Status KernelEngine::start() {
+  // Ticking already while the threads are counted in: with thousands of them that takes a while.
+  if (Status status = capture_->start(); !status) return status;
   context_.threads.set_listener(capture_.get());
-  if (Status status = context_.threads.add_existing(); !status) return status;
-  return capture_->start();
+  return context_.threads.add_existing();
 }
 
 bool KernelEngine::drain() {
