@@ -8,7 +8,7 @@ if(bytes)
   set(data "static constexpr unsigned char kObject[] = {${bytes}};\n\n")
   set(answer "kObject")
 else()
-  set(answer "{}")
+  set(answer "")
 endif()
 file(WRITE ${SOURCE} "#include \"${HEADER}\"
 
