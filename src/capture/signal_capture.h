@@ -34,6 +34,7 @@ struct SampledThread {
   // Above this there are no Java frames, as far as has been seen; 0: nothing has.
   std::atomic<uint64_t> java_bottom{0};
   uint32_t samples = 0;
+  int64_t named_virtual_id = 0;  // the virtual thread on it whose name was copied last
   ThreadClock clock;
 };
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -26,6 +27,10 @@ struct MethodInfo {
   bool operator==(const MethodInfo&) const = default;
   [[nodiscard]] bool is_native() const { return (access & 0x100) != 0; }
   [[nodiscard]] int32_t line(int32_t bci) const;  // 0: not known
+  [[nodiscard]] std::optional<int32_t> bci_of(Address bytecode) const {
+    if (bytecode < code || bytecode >= code + code_size) return std::nullopt;
+    return static_cast<int32_t>(bytecode - code);
+  }
 };
 
 class Methods {

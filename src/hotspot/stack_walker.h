@@ -37,6 +37,8 @@ enum class WalkEnd : uint8_t {
   kBadEntryFrame,  // an entry frame without its wrapper
   kBadAnchor,
   kTooDeep,
+  kNotThawed,  // frames of a virtual thread that lie in the heap are missing
+  kThawing,    // interrupted while such frames were on their way back to the stack: the innermost may be missing
   kCount
 };
 std::string_view name_of(WalkEnd end);
@@ -49,8 +51,9 @@ struct WalkedStack {
   std::vector<WalkedFrame> frames;  // innermost first
   WalkEnd end = WalkEnd::kNoSender;
   WalkStart start = WalkStart::kPlain;
-  Address stopped_at = 0;  // pc where it ended, if it is not complete
-  Address highest = 0;     // end of what was read of the stack
+  Address stopped_at = 0;   // pc where it ended, if it is not complete
+  Address highest = 0;      // end of what was read of the stack
+  bool is_virtual = false;  // it is the stack of a virtual thread, and ends where its carrier entered it
 
   [[nodiscard]] bool complete() const { return end == WalkEnd::kComplete || end == WalkEnd::kNoJavaFrame; }
 };
@@ -78,6 +81,7 @@ class StackWalker {
   const NativeFrames* native_ = nullptr;  // null: what is native can't be left
   uint64_t wrapper_anchor_ = 0;
   uint64_t anchor_sp_ = 0, anchor_pc_ = 0, anchor_fp_ = 0;
+  Address continuation_entry_ = 0;  // Method* of the one that carriers enter virtual threads by; 0: not seen yet
 };
 
 }  // namespace tarsier::hotspot

@@ -235,6 +235,8 @@ class Sample:
         thread = values.get("sampledThread") or {}
         self.thread = thread.get("javaName") or thread.get("osName")
         self.os_thread_id = thread.get("osThreadId")
+        self.is_virtual = thread.get("virtual")
+        self.carrier = (values.get("carrier") or {}).get("javaName")
         trace = values.get("stackTrace") or {}
         self.frames = [frame_name(frame) for frame in trace.get("frames") or ()]
         self.types = [frame["type"] for frame in trace.get("frames") or ()]

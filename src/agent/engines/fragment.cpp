@@ -5,6 +5,7 @@
 
 #include "agent/engines/fragment_decoder.h"
 #include "agent/engines/signal_engine.h"
+#include "agent/virtual_threads.h"
 #include "capture/fragment_capture.h"
 #include "hotspot/threads.h"
 
@@ -15,7 +16,7 @@ using capture::FragmentRecord;
 
 class FragmentEngine final : public SignalEngine {
  public:
-  explicit FragmentEngine(EngineContext& context) : SignalEngine(context) {}
+  explicit FragmentEngine(EngineContext& context) : SignalEngine(context), virtual_threads_(context.jvm) {}
 
   std::string_view name() const override { return "fragment"; }
   Result<control::EngineReport> probe() override;
@@ -32,14 +33,30 @@ class FragmentEngine final : public SignalEngine {
   }
   std::unique_ptr<capture::SignalCapture> make_capture(capture::Clock& clock,
                                                        const capture::SignalCapture::Memory& memory) override {
-    return std::make_unique<capture::FragmentCapture>(clock, fields_, memory);
+    auto capture = std::make_unique<capture::FragmentCapture>(clock, fields_, memory);
+    fragments_ = capture.get();
+    look_for_virtual_threads();
+    return capture;
   }
-  void begin_decoding() override { decoder_->begin(); }
+  void look_for_virtual_threads() {
+    if (has_virtual_threads_) return;
+    const hotspot::VirtualThreadLayout* layout = virtual_threads_.layout();
+    if (layout == nullptr) return;
+    fragments_->set_virtual_threads(layout);
+    has_virtual_threads_ = true;
+  }
+  void begin_decoding() override {
+    look_for_virtual_threads();
+    decoder_->begin();
+  }
   void decode(const uint8_t* record) override { decoder_->decode(*reinterpret_cast<const FragmentRecord*>(record)); }
   void add_to(EngineStats& stats) override;
 
   hotspot::ThreadFields fields_;
   std::unique_ptr<FragmentDecoder> decoder_;
+  capture::FragmentCapture* fragments_ = nullptr;  // the engine's
+  VirtualThreads virtual_threads_;
+  bool has_virtual_threads_ = false;
 };
 
 Result<control::EngineReport> FragmentEngine::probe() {

@@ -32,6 +32,20 @@ FrameType type_of(FrameKind kind) {
   return FrameType::kJava;
 }
 
+// As the JVM's own strings are: surrogates one by one, which the writer puts together.
+void append_char(std::string& out, char16_t c) {
+  if (c != 0 && c < 0x80) {
+    out += static_cast<char>(c);
+  } else if (c < 0x800) {
+    out += static_cast<char>(0xc0 | c >> 6);
+    out += static_cast<char>(0x80 | (c & 0x3f));
+  } else {
+    out += static_cast<char>(0xe0 | c >> 12);
+    out += static_cast<char>(0x80 | (c >> 6 & 0x3f));
+    out += static_cast<char>(0x80 | (c & 0x3f));
+  }
+}
+
 std::string name_of(const hotspot::MethodInfo& method) {
   std::string name = method.class_name;
   std::replace(name.begin(), name.end(), '/', '.');
@@ -86,6 +100,7 @@ void FragmentDecoder::decode(const capture::FragmentRecord& record) {
     stack_.failure = "stack_not_kept";
     return write(record, {}, stack_);
   }
+  learn_name(record.fragment());
   walk(record.fragment(), stack_);
   if (wall) last_[record.thread] = stack_;
   if (kernel_is_named(record.kernel())) return write(record, record.kernel(), stack_);
@@ -100,8 +115,10 @@ void FragmentDecoder::walk(const hotspot::Fragment& fragment, Stack& out) {
   ++ends_[static_cast<size_t>(walked_.end)];
   ++starts_[static_cast<size_t>(walked_.start)];
   out = {};
-  out.truncated = walked_.end == WalkEnd::kTooDeep || walked_.end == WalkEnd::kTooShort;
-  if (!walked_.complete() && !out.truncated) out.failure = name_of(walked_.end);
+  out.deeper = walked_.end == WalkEnd::kTooDeep || walked_.end == WalkEnd::kTooShort;
+  out.thawing = walked_.end == WalkEnd::kThawing;
+  out.virtual_id = walked_.is_virtual ? fragment.virtual_id : 0;
+  if (!walked_.complete() && !out.deeper && !out.thawing) out.failure = name_of(walked_.end);
   for (const hotspot::WalkedFrame& frame : walked_.frames) {
     out.frames.push_back(frame_of(frame));
     if (&frame != walked_.frames.data()) continue;
@@ -109,6 +126,20 @@ void FragmentDecoder::walk(const hotspot::Fragment& fragment, Stack& out) {
                     frame.blob->compile_id <= context_.imprecise_until_compile_id;
   }
   check_edges(out);
+}
+
+void FragmentDecoder::learn_name(const hotspot::Fragment& fragment) {
+  if (fragment.name_bytes == 0) return;
+  std::string name;
+  const uint8_t* bytes = fragment.name();
+  if (fragment.name_is_utf16) {
+    for (size_t i = 0; i + 1 < fragment.name_bytes; i += 2) {
+      append_char(name, static_cast<char16_t>(bytes[i] | bytes[i + 1] << 8));
+    }
+  } else {
+    for (size_t i = 0; i < fragment.name_bytes; ++i) append_char(name, bytes[i]);
+  }
+  events_.name_virtual(fragment.virtual_id, std::move(name));
 }
 
 void FragmentDecoder::check_edges(const Stack& stack) {
@@ -177,7 +208,7 @@ void FragmentDecoder::write(const capture::SampleHeader& header, std::span<const
     stacks_.clear();
     method_ids_.clear();
   }
-  events_.write(header, stack_id(kernel, stack), stack.imprecise, stack.failure);
+  events_.write(header, {stack_id(kernel, stack), stack.imprecise, stack.failure, stack.virtual_id});
   if (stack.failure.empty() && !stack.frames.empty() && stack.frames.front().method != nullptr) {
     events_.add_self(stack.frames.front().method, header.weight_ns);
   }
@@ -185,7 +216,7 @@ void FragmentDecoder::write(const capture::SampleHeader& header, std::span<const
 
 recording::StackId FragmentDecoder::stack_id(std::span<const uint64_t> kernel, const Stack& stack) {
   hashed_.assign(kernel.begin(), kernel.end());
-  hashed_.push_back(stack.truncated ? 1 : 0);
+  hashed_.push_back((stack.deeper ? 1 : 0) + (stack.thawing ? 2 : 0));
   hashed_.push_back(reinterpret_cast<uint64_t>(stack.failure.empty() ? nullptr : marker(stack.failure)));
   for (const Frame& frame : stack.frames) {
     hashed_.push_back(reinterpret_cast<uint64_t>(frame.method) ^ reinterpret_cast<uint64_t>(frame.marker));
@@ -211,10 +242,10 @@ recording::StackId FragmentDecoder::stack_id(std::span<const uint64_t> kernel, c
   // What could not be found lies below what was.
   if (!stack.failure.empty()) {
     frames_.push_back({context_.methods.marker("[failed: " + stack.failure + "]"), 0, 0, FrameType::kMarker});
-  } else if (stack.truncated) {
+  } else if (stack.deeper) {
     frames_.push_back({context_.methods.marker("[deeper]"), 0, 0, FrameType::kMarker});
   }
-  return stacks_.emplace(key, context_.writer.stack(frames_, stack.truncated)).first->second;
+  return stacks_.emplace(key, context_.writer.stack(frames_, stack.deeper || stack.thawing)).first->second;
 }
 
 recording::MethodId FragmentDecoder::method_id(const Frame& frame) {

@@ -56,7 +56,10 @@ class FragmentDecoder {
   struct Stack {
     std::vector<Frame> frames;  // Java's, innermost first
     std::string failure;
-    bool imprecise = false, truncated = false;
+    bool imprecise = false;
+    bool deeper = false;     // outer frames are missing
+    bool thawing = false;    // inner ones are
+    int64_t virtual_id = 0;  // whose it is, if it is a virtual thread's
   };
   struct Waiting {
     capture::SampleHeader header;
@@ -68,6 +71,7 @@ class FragmentDecoder {
   void check_edges(const Stack& stack);
   hotspot::Edge check_edge(const Frame& callee, const Frame& caller);
   void walk(const hotspot::Fragment& fragment, Stack& out);
+  void learn_name(const hotspot::Fragment& fragment);
   Frame frame_of(const hotspot::WalkedFrame& walked);
   const std::string* marker(std::string name);
   [[nodiscard]] bool kernel_is_named(std::span<const uint64_t> kernel) const;
