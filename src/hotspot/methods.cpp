@@ -72,11 +72,20 @@ const MethodInfo* Methods::at(Address method) {
   if (known.info == nullptr || !(*known.info == *found)) {
     if (known.info != nullptr) replaced_.push_back(std::move(known.info));
     known.info = std::move(found);
+    bytes_ += known.info->memory_used();
     known.since = now_;
   }
   known.until = now_;
   // What is there now has been there then if nothing was unloaded since, or if it was seen before.
   return known.since <= copied_ ? known.info.get() : nullptr;
+}
+
+void Methods::forget_except(const std::unordered_set<const MethodInfo*>& needed) {
+  std::erase_if(replaced_, [&](const auto& info) { return !needed.contains(info.get()); });
+  std::erase_if(methods_, [&](const auto& entry) { return !needed.contains(entry.second.info.get()); });
+  bytes_ = 0;
+  for (const auto& info : replaced_) bytes_ += info->memory_used();
+  for (const auto& [method, known] : methods_) bytes_ += known.info->memory_used();
 }
 
 std::unique_ptr<MethodInfo> Methods::read(Address method) const {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,9 @@ struct MethodInfo {
   std::vector<std::pair<uint16_t, uint16_t>> lines;  // (first bci, line), ascending
 
   bool operator==(const MethodInfo&) const = default;
+  [[nodiscard]] size_t memory_used() const {
+    return sizeof(*this) + class_name.size() + name.size() + signature.size() + lines.size() * sizeof(lines[0]);
+  }
   [[nodiscard]] bool is_native() const { return (access & 0x100) != 0; }
   [[nodiscard]] int32_t line(int32_t bci) const;  // 0: not known
   [[nodiscard]] std::optional<int32_t> bci_of(Address bytecode) const {
@@ -45,6 +49,14 @@ class Methods {
   // What lay there when the stack was copied; null if that was no method, or if it can't be told any more, since
   // classes have been unloaded in between. What it points to stays, even if its class goes.
   const MethodInfo* at(Address method);
+  // The epoch whose answers hold for the stack that is decoded now, if nothing has been unloaded since it was copied.
+  [[nodiscard]] std::optional<uint64_t> settled_epoch() const {
+    return now_ == copied_ ? std::optional(now_) : std::nullopt;
+  }
+  // Bytes of what is kept, about.
+  [[nodiscard]] size_t memory_used() const { return bytes_; }
+  // Forgets all but these; what at() has answered for the others is gone.
+  void forget_except(const std::unordered_set<const MethodInfo*>& needed);
 
  private:
   struct Layout {
@@ -72,6 +84,7 @@ class Methods {
   };
   std::unordered_map<Address, Known> methods_;
   std::vector<std::unique_ptr<MethodInfo>> replaced_;
+  size_t bytes_ = 0;
 };
 
 }  // namespace tarsier::hotspot

@@ -105,7 +105,10 @@ class StackWalker::Walk {
     return false;
   }
   void add(FrameKind kind, Address method, int32_t bci, const CodeBlob* blob) {
-    out_.frames.push_back({kind, method, bci, false, blob});
+    out_.frames.push_back({kind, false, bci, method, method != 0 ? w_.methods_->at(method) : nullptr, blob, nullptr});
+  }
+  void add(FrameKind kind, const MethodInfo& method, int32_t bci) {
+    out_.frames.push_back({kind, false, bci, method.method, &method, nullptr, nullptr});
   }
 
   // --- is this a return address? ---
@@ -246,7 +249,7 @@ class StackWalker::Walk {
     const Position caller = unsaved_return();
     if (entered == nullptr || !may_return_to(caller.pc, true)) return end_with(WalkEnd::kNoMethod);
     out_.start = WalkStart::kHalfBuilt;
-    add(FrameKind::kInterpreted, entered->method, entered->is_native() ? -1 : 0, nullptr);
+    add(FrameKind::kInterpreted, *entered, entered->is_native() ? -1 : 0);
     at_ = caller;
     // The frame record may already be pushed.
     if (holds(f_.fp + 8) && f_.fp >= f_.sp && f_.fp - f_.sp <= 96 && peek(f_.fp + 8) == caller.pc) {
@@ -430,6 +433,7 @@ class StackWalker::Walk {
   // --- the other frames ---
   bool next() {
     if (at_.pc == w_.call_stub_return_) return leave_entry_frame();
+    if (const ReturnAddress* known = find_known()) return add_known(*known) && leave_frame(*known->blob);
     const CodeBlob* blob = w_.blobs_->at(at_.pc);
     if (blob == nullptr) return end_with(WalkEnd::kNoCode);
     if (blob->kind == BlobKind::kContinuationStubs) return return_to_frozen();
@@ -448,13 +452,54 @@ class StackWalker::Walk {
     }
     if (blob->frame_bytes <= 0) return end_with(WalkEnd::kNoSender);
     if (blob->is_method() && !add_compiled_caller(*blob)) return false;
-    const Address frame_end = at_.sp + static_cast<Address>(blob->frame_bytes);
+    return leave_frame(*blob);
+  }
+  // By its size.
+  bool leave_frame(const CodeBlob& blob) {
+    const Address frame_end = at_.sp + static_cast<Address>(blob.frame_bytes);
     if (beyond(frame_end - 8)) return end_with(WalkEnd::kTooShort);
     if (!holds(frame_end - 16)) return end_with(WalkEnd::kNoSender);
     // What a runtime stub returns to may be a call without debug information.
-    from_leaf_ = !blob->is_method();
+    from_leaf_ = !blob.is_method();
     at_ = {word(frame_end - 8), frame_end, word(frame_end - 16)};
     return true;
+  }
+
+  // --- return addresses that were seen before ---
+  [[nodiscard]] ReturnAddress& slot_of(Address pc) const {
+    constexpr uint64_t kSpread = 0x9e3779b97f4a7c15;
+    static_assert(kReturnAddresses == 1 << 13);
+    return w_.return_addresses_[(pc * kSpread) >> (64 - 13)];
+  }
+  [[nodiscard]] const ReturnAddress* find_known() const {
+    const ReturnAddress& known = slot_of(at_.pc);
+    const bool same =
+        known.pc == at_.pc && known.era == w_.blobs_->era() && w_.methods_->settled_epoch() == known.epoch;
+    return same && w_.blobs_->is_there(*known.blob) ? &known : nullptr;
+  }
+  bool add_known(const ReturnAddress& known) {
+    if (known.frames.size() > max_depth_ - out_.frames.size()) {
+      out_.frames.insert(out_.frames.end(), known.frames.begin(),
+                         known.frames.begin() + static_cast<ptrdiff_t>(max_depth_ - out_.frames.size()));
+      return end_with(WalkEnd::kTooDeep);
+    }
+    out_.frames.insert(out_.frames.end(), known.frames.begin(), known.frames.end());
+    return true;
+  }
+  // What has been added since there were `before` frames.
+  void remember(const CodeBlob& blob, size_t before) {
+    const auto epoch = w_.methods_->settled_epoch();
+    if (!epoch || out_.frames.size() >= max_depth_) return;
+    ReturnAddress& slot = slot_of(at_.pc);
+    slot.pc = at_.pc;
+    slot.era = w_.blobs_->era();
+    slot.epoch = *epoch;
+    slot.blob = &blob;
+    slot.frames.assign(out_.frames.begin() + static_cast<ptrdiff_t>(before), out_.frames.end());
+    for (size_t i = 0; i < std::min(slot.frames.size(), slot.checked.size()); ++i) {
+      slot.frames[i].checked = &slot.checked[i];
+      out_.frames[before + i].checked = &slot.checked[i];
+    }
   }
 
   // --- virtual threads ---
@@ -516,11 +561,16 @@ class StackWalker::Walk {
   }
 
   bool next_frozen() {
-    const CodeBlob* blob = w_.blobs_->at(at_.pc);
+    const ReturnAddress* known = find_known();
+    const CodeBlob* blob = known != nullptr ? known->blob : w_.blobs_->at(at_.pc);
     if (blob == nullptr) return end_with(WalkEnd::kNoCode);
     if (blob->kind == BlobKind::kInterpreter) return leave_frozen_interpreted();
     if (blob->frame_bytes <= 0) return end_with(WalkEnd::kNoSender);
-    if (blob->is_method() && !add_compiled_caller(*blob)) return false;
+    if (known != nullptr) {
+      if (!add_known(*known)) return false;
+    } else if (blob->is_method() && !add_compiled_caller(*blob)) {
+      return false;
+    }
     from_leaf_ = !blob->is_method();
     const Address frame_end = at_.sp + static_cast<Address>(blob->frame_bytes);
     // The outermost frame of a chunk ends with it, but for arguments that were passed to it.
@@ -537,8 +587,8 @@ class StackWalker::Walk {
     }
     const MethodInfo* method = w_.methods_->at(word(slot(fp, slots.method)));
     if (method == nullptr) return end_with(WalkEnd::kNoMethod);
-    add(FrameKind::kInterpreted, method->method,
-        method->is_native() ? -1 : method->bci_of(word(slot(fp, slots.bcp))).value_or(0), nullptr);
+    add(FrameKind::kInterpreted, *method,
+        method->is_native() ? -1 : method->bci_of(word(slot(fp, slots.bcp))).value_or(0));
     const Address locals = distant(fp, slot(fp, slots.locals));
     if (locals + 8 >= piece_.end()) return next_part();
     const Address sender = distant(fp, slot(fp, slots.sender_sp));
@@ -574,7 +624,7 @@ class StackWalker::Walk {
     if (!method.is_native()) {
       bci = method.bci_of(live_bcp).value_or(method.bci_of(word(slot(fp, slots.bcp))).value_or(0));
     }
-    add(FrameKind::kInterpreted, method.method, bci, nullptr);
+    add(FrameKind::kInterpreted, method, bci);
     constexpr Address kLargest = 1 << 16;
     Address sender_sp = word(slot(fp, slots.sender_sp));
     if (sender_sp < fp + 16 || sender_sp > fp + kLargest) sender_sp = fp + 16;
@@ -597,7 +647,9 @@ class StackWalker::Walk {
     }
     const bool exact = blob.at(pc) != nullptr;
     if (!exact && !from_leaf_) return end_with(WalkEnd::kNoCode);
+    const size_t before = out_.frames.size();
     add_compiled(blob, exact ? pc : pc - 1, exact, false);
+    if (exact && pc == at_.pc) remember(blob, before);
     return true;
   }
 

@@ -20,10 +20,7 @@ class FragmentEngine final : public SignalEngine {
 
   std::string_view name() const override { return "fragment"; }
   Result<control::EngineReport> probe() override;
-  void settle() override {
-    decoder_->name_kernel_addresses();
-    decoder_->forget_ended_threads();
-  }
+  void settle() override { decoder_->forget_ended_threads(); }
 
  private:
   Status prepare() override { return {}; }

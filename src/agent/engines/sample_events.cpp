@@ -10,9 +10,13 @@ bool SampleEvents::start_over_if_forgotten() {
   generation_ = context_.writer.generation();
   thread_ids_.clear();
   virtual_ids_.clear();
+  forget_methods();
+  return true;
+}
+
+void SampleEvents::forget_methods() {
   self_ns_.clear();  // the hottest method so far is a word on the console, not worth unbounded memory
   total_ns_ = 0;
-  return true;
 }
 
 recording::ThreadId SampleEvents::thread_of(uint32_t serial) {

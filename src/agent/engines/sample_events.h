@@ -30,6 +30,9 @@ class SampleEvents {
   // The method at the top of the stack just written, by whatever the engine knows it.
   void add_self(const void* method, uint64_t weight_ns) { self_ns_[method] += weight_ns; }
 
+  // What add_self() was given is not to be used any more.
+  void forget_methods();
+
   struct Counts {
     uint64_t written = 0, failed = 0, imprecise = 0;
   };
