@@ -68,11 +68,25 @@ class Methods {
     uint64_t array_data = 0;
     uint64_t symbol_length = 0, symbol_body = 0;
   };
+  // All that was read to learn about a method: if it is still the same, so is the method.
+  class Evidence {
+   public:
+    void note(Address at, const void* bytes, size_t size);
+    [[nodiscard]] bool holds(const Memory& memory) const;
+
+   private:
+    struct Place {
+      Address at;
+      uint32_t size;
+    };
+    std::vector<Place> places_;
+    std::vector<uint8_t> bytes_;  // of all of them
+  };
   explicit Methods(const Memory& memory) : memory_(&memory) {}
-  [[nodiscard]] std::unique_ptr<MethodInfo> read(Address method) const;
-  [[nodiscard]] bool belongs_to(Address klass, Address method) const;
-  [[nodiscard]] bool read_symbol(Address symbol, std::string& out) const;
-  void read_lines(MethodInfo& method) const;
+  [[nodiscard]] std::unique_ptr<MethodInfo> read(Address method, Evidence& evidence) const;
+  [[nodiscard]] bool belongs_to(Address array, int32_t count, Address method, Evidence& evidence) const;
+  [[nodiscard]] bool read_symbol(Address symbol, std::string& out, Evidence& evidence) const;
+  void read_lines(MethodInfo& method, int32_t words) const;
 
   const Memory* memory_;
   Layout layout_;
@@ -80,6 +94,7 @@ class Methods {
   uint64_t now_ = 0, copied_ = 0;
   struct Known {
     std::unique_ptr<MethodInfo> info;
+    Evidence evidence;
     uint64_t since = 0, until = 0;  // epochs in which it was seen there first and last
   };
   std::unordered_map<Address, Known> methods_;

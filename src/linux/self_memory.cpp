@@ -1,6 +1,7 @@
 #include "linux/self_memory.h"
 
 #include <fcntl.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,6 +23,23 @@ SelfMemory::SelfMemory() {
 
 bool SelfMemory::copy(void* out, Address from, size_t size) const noexcept {
   return pipe_in_ ? copy_through_pipe(out, from, size) : safe_copy(::getpid(), out, from, size);
+}
+
+bool SelfMemory::copy_all(std::span<const MemoryPiece> pieces) const noexcept {
+  if (pipe_in_) return Memory::copy_all(pieces);
+  constexpr size_t kAtOnce = 32;
+  for (; !pieces.empty(); pieces = pieces.subspan(std::min(pieces.size(), kAtOnce))) {
+    iovec local[kAtOnce], remote[kAtOnce];
+    size_t count = 0;
+    ssize_t bytes = 0;
+    for (; count < std::min(pieces.size(), kAtOnce); ++count) {
+      local[count] = {pieces[count].out, pieces[count].size};
+      remote[count] = {reinterpret_cast<void*>(pieces[count].from), pieces[count].size};
+      bytes += static_cast<ssize_t>(pieces[count].size);
+    }
+    if (::process_vm_readv(::getpid(), local, count, remote, count, 0) != bytes) return false;
+  }
+  return true;
 }
 
 bool SelfMemory::copy_through_pipe(void* out, Address from, size_t size) const noexcept {
