@@ -101,7 +101,7 @@ void FragmentCapture::set_stack_size(const SampledThread& thread, hotspot::Fragm
   const auto ends_at = [&](uint64_t address) {
     if (address > fragment.sp && address < end) end = address;
   };
-  ends_at(thread.java_bottom.load(std::memory_order_relaxed));
+  ends_at(bottoms_.of(thread.clock.serial));
   // A virtual thread's stack ends where its carrier has entered it.
   if (fragment.virtual_id != 0 && fragment.continuation != 0) ends_at(fragment.continuation + kEntryBytes);
   // On a stack of the application's own (a coroutine, a signal stack) there is no knowing where it ends.

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 
+#include "capture/java_bottoms.h"
 #include "capture/signal_capture.h"
 #include "hotspot/sigsafe/fragment.h"
 
@@ -31,6 +32,8 @@ class FragmentCapture final : public SignalCapture {
   FragmentCapture(Clock& clock, const hotspot::ThreadFields& fields, const Memory& memory) noexcept
       : SignalCapture(clock, memory, sizeof(FragmentRecord)), fields_(fields), self_(::getpid()) {}
 
+  JavaBottoms& bottoms() noexcept { return bottoms_; }
+
   // As soon as the JVM has virtual threads. The layout must stay until activate(nullptr).
   void set_virtual_threads(const hotspot::VirtualThreadLayout* layout) noexcept {
     virtual_threads_.store(layout, std::memory_order_release);
@@ -45,6 +48,7 @@ class FragmentCapture final : public SignalCapture {
   static constexpr uint64_t kEntryBytes = 64;
   const hotspot::ThreadFields fields_;
   const pid_t self_;
+  JavaBottoms bottoms_;
   std::atomic<const hotspot::VirtualThreadLayout*> virtual_threads_{nullptr};
 };
 

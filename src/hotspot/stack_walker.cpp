@@ -607,11 +607,12 @@ class StackWalker::Walk {
     const Address anchor = word(wrapper_slot) + w_.wrapper_anchor_;
     if (anchor < f_.sp) return end_with(WalkEnd::kBadEntryFrame);
     if (beyond(anchor + 16)) return end_with(WalkEnd::kTooShort);
-    const Address sp = word(anchor + w_.anchor_sp_);
+    const Address sp = word(anchor + w_.anchor_sp_), pc = word(anchor + w_.anchor_pc_),
+                  fp = word(anchor + w_.anchor_fp_);
     if (sp == 0) return end_with(WalkEnd::kComplete);
     if (sp <= at_.sp) return end_with(WalkEnd::kBadEntryFrame);
     if (!out_.frames.empty()) out_.frames.back().called_by_vm = true;
-    return go_to_anchor(sp, word(anchor + w_.anchor_pc_), word(anchor + w_.anchor_fp_));
+    return go_to_anchor(sp, pc, fp);
   }
 
   static Address slot(Address fp, int words) { return fp + static_cast<Address>(static_cast<int64_t>(words) * 8); }

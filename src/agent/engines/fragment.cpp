@@ -46,7 +46,14 @@ class FragmentEngine final : public SignalEngine {
     look_for_virtual_threads();
     decoder_->begin();
   }
-  void decode(const uint8_t* record) override { decoder_->decode(*reinterpret_cast<const FragmentRecord*>(record)); }
+  void decode(const uint8_t* bytes) override {
+    const auto& record = *reinterpret_cast<const FragmentRecord*>(bytes);
+    decoder_->decode(record);
+    const auto bottom = decoder_->java_bottom();
+    if (!bottom) return;
+    const bool wider = *bottom > fragments_->bottoms().of(record.thread);
+    if (*bottom == 0 || wider) fragments_->bottoms().learn(record.thread, *bottom);
+  }
   void add_to(EngineStats& stats) override;
 
   hotspot::ThreadFields fields_;

@@ -31,6 +31,9 @@ class FragmentDecoder {
   // Before a batch of samples.
   void begin();
   void decode(const capture::FragmentRecord& record);
+  // Of the fragment that was decoded last: the end of what its walk has read, if that was to the thread's first entry
+  // into Java; 0 if the walk has missed something above it; nothing if it tells nothing.
+  [[nodiscard]] std::optional<uint64_t> java_bottom() const { return java_bottom_; }
   // Once a second.
   void forget_ended_threads();
 
@@ -84,6 +87,7 @@ class FragmentDecoder {
   const NativeCode native_;
   hotspot::WalkedStack walked_;
   Stack stack_;
+  std::optional<uint64_t> java_bottom_;
 
   SampleEvents events_;
   std::unordered_map<StackKey, recording::StackId, StackKeyHash> stacks_;
