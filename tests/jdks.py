@@ -36,6 +36,11 @@ class Jdk:
         return next(path for pattern in ("lib/server/libjvm.so", "jre/lib/*/server/libjvm.so")
                     for path in self.home.glob(pattern))
 
+    @functools.cache
+    def has_collector(self, name):
+        return subprocess.run([self.tool("java"), f"-XX:+Use{name}GC", "-version"], capture_output=True, check=False,
+                              timeout=60).returncode == 0
+
     def __repr__(self):
         return self.name
 

@@ -261,8 +261,17 @@ Status Session::probe_engines() {
   for (auto& engine : engines_) {
     auto& report = reports_.emplace_back();
     auto probed = engine->probe();
+    std::string instead;
+    while (!probed) {
+      auto next = make_next_best(*context_, *engine);
+      if (next == nullptr) break;
+      instead += "; not " + std::string(engine->name()) + ": " + probed.error().what;
+      engine = std::move(next);
+      probed = engine->probe();
+    }
     if (probed) {
       report = std::move(*probed);
+      report.why += instead;
     } else if (Status status = go_on_without(*engine, report, probed.error()); !status) {
       return status;
     }

@@ -21,7 +21,7 @@ constexpr std::string_view kSleeping = "STATE_SLEEPING";
 const Loader::HandledType Loader::kTypes[] = {
     {kExecutionSample,
      &Loader::execution_sample,
-     {"sampledThread", "stackTrace", "state", "weight", "imprecise", "failure"}},
+     {"sampledThread", "stackTrace", "state", "weight", "imprecise", "failure", "carrier"}},
     {"tarsier.WallSample",
      &Loader::wall_sample,
      {"sampledThread", "stackTrace", "state", "weight", "imprecise", "failure"}},
@@ -118,11 +118,16 @@ Sample Loader::sample(const Chunk& chunk, const EventView& event, FieldIndex thr
 }
 
 void Loader::execution_sample(const Chunk& chunk, const EventView& event, const Fields& fields) {
-  const auto& [thread, stack, state, weight, unused1, unused2, unused3] = fields;
+  const auto& [thread, stack, state, weight, unused1, unused2, carrier] = fields;
   if (weight) ++own_samples_;
   if (is_sleeping(event, state)) return;
   Sample sample = this->sample(chunk, event, thread, stack);
   finish_sample(event, fields, sample);
+  if (carrier && event.constant(carrier).key != 0) {
+    Thread& carrying = model_.threads[resolve_thread(chunk, event.constant(carrier)).value];
+    carrying.sampled = true;
+    carrying.carried += Nanos(sample.weight);
+  }
   (weight ? model_.samples : by_period_).push_back(sample);
 }
 

@@ -47,7 +47,8 @@ struct Thread {
   bool is_virtual = false;
   ThreadKind kind = ThreadKind::kApp;
   bool sampled = false;      // an engine samples it
-  std::optional<Nanos> cpu;  // by the kernel's account, if recorded
+  std::optional<Nanos> cpu;  // by the kernel's account, if recorded; with that of virtual threads that it carried
+  Nanos carried{};           // what the samples of those stand for
 };
 
 struct Engine {

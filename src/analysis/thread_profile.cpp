@@ -16,7 +16,7 @@ std::vector<ThreadRow> thread_profile(const Model& model, const Selection& selec
   for (ThreadRow& row : rows) {
     const Thread& thread = model.threads[row.thread.value];
     row.measured = thread.cpu.has_value() && selection.whole_time();
-    row.cpu = row.measured ? *thread.cpu : Nanos(by_cpu ? row.sampled : 0);
+    row.cpu = row.measured ? std::max(*thread.cpu - thread.carried, Nanos(0)) : Nanos(by_cpu ? row.sampled : 0);
   }
   std::erase_if(rows, [&](const ThreadRow& row) {
     return !selection.has(row.thread) || ((!by_cpu || row.cpu.count == 0) && row.samples == 0);

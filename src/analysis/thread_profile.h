@@ -9,7 +9,7 @@ namespace tarsier::analysis {
 
 struct ThreadRow {
   ThreadIndex thread;
-  Nanos cpu;              // by the kernel's account, else what its CPU samples stand for
+  Nanos cpu;              // by the kernel's account, else what its CPU samples stand for; without what it carried
   bool measured = false;  // by the kernel
   int64_t sampled = 0;    // what its samples stand for, in the profile's unit
   uint64_t samples = 0;

@@ -46,11 +46,12 @@ Facts gather(const Model& model) {
   std::erase_if(facts.threads,
                 [&](const ThreadRow& row) { return model.threads[row.thread.value].kind == ThreadKind::kTarsier; });
   for (const ThreadRow& row : facts.threads) {
-    if (!model.threads[row.thread.value].sampled) continue;
+    const Thread& thread = model.threads[row.thread.value];
+    if (!thread.sampled) continue;
     facts.cpu += row.cpu;
     if (!row.measured) continue;
-    facts.measured_of_sampled += row.cpu;
-    facts.sampled_of_measured += Nanos(row.sampled);
+    facts.measured_of_sampled += *thread.cpu;
+    facts.sampled_of_measured += Nanos(row.sampled) + thread.carried;
   }
   return facts;
 }
@@ -224,7 +225,9 @@ std::string warn_imprecise(const Facts& facts) {
 std::string warn_incomplete(const Facts& facts) {
   const double part = share(static_cast<double>(facts.quality.incomplete), static_cast<double>(facts.quality.samples));
   if (part < 0.1) return {};
-  return words_of_share(part) + " of the stacks are cut: their outer frames are missing, see [deeper].";
+  return words_of_share(part) +
+         " of the stacks are incomplete: outer frames are missing, see [deeper], or frames of virtual "
+         "threads that were on their way from the heap to the stack.";
 }
 
 std::string warn_dropped(const Facts& facts) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
 
@@ -12,11 +13,25 @@ namespace tarsier {
 
 using Address = uintptr_t;
 
+struct MemoryPiece {
+  void* out;
+  Address from;
+  size_t size;
+};
+
 class Memory {
  public:
   virtual ~Memory() = default;
   // All or nothing; never faults.
   virtual bool copy(void* out, Address from, size_t size) const noexcept = 0;
+  // Several at once, which may be cheaper. False if not all could be read; those before the first that could not have
+  // been.
+  virtual bool copy_all(std::span<const MemoryPiece> pieces) const noexcept {
+    for (const MemoryPiece& piece : pieces) {
+      if (piece.size > 0 && !copy(piece.out, piece.from, piece.size)) return false;
+    }
+    return true;
+  }
 
   template <class T>
   [[nodiscard]] std::optional<T> read(Address from) const noexcept {

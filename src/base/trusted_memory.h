@@ -25,6 +25,7 @@ class TrustedMemory final : public Memory {
     }
     return rest_.copy(out, from, size);
   }
+  bool copy_all(std::span<const MemoryPiece> pieces) const noexcept override { return rest_.copy_all(pieces); }
 
  private:
   const Memory& rest_;

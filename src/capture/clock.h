@@ -54,6 +54,9 @@ class Clock {
   // Starts the clock of thread `tid` (of this process). 0, or an errno. Ticks may arrive before it returns.
   virtual int start(pid_t tid, ThreadClock& thread) noexcept = 0;
   virtual void stop(ThreadClock& thread) noexcept = 0;
+  // Before stop(), by the very thread, while its handler still knows it: ticks that would come while the clock is taken
+  // down had nobody to take their samples.
+  virtual void quieten(ThreadClock&) noexcept {}
 
   // The rest runs in the handler.
   // Did this signal come from the thread's clock, and not from somebody's kill()?

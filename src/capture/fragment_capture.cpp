@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
+#include "capture/frozen_frames.h"
 #include "capture/registers.h"
 
 namespace tarsier::capture {
@@ -64,27 +66,49 @@ void FragmentCapture::take(SampledThread& thread, const siginfo_t& info, void* u
   fragment.thread_state = field<int32_t>(thread.java_thread, fields_.thread_state);
   if (fields_.continuation != 0) fragment.continuation = field<uint64_t>(thread.java_thread, fields_.continuation);
   if (fields_.unloaded != nullptr) fragment.epoch = *fields_.unloaded + *fields_.unloaded_shared;
-  const auto base = field<uint64_t>(thread.java_thread, fields_.stack_base);
-  const uint64_t bottom = thread.java_bottom.load(std::memory_order_relaxed);
-  const uint64_t end = bottom > fragment.sp && bottom <= base ? bottom : base;
-  // On a stack of the application's own (a coroutine, a signal stack) there is no knowing where it ends.
-  constexpr uint64_t kLargestStack = uint64_t{1} << 30;
-  const uint64_t size = fragment.sp < end && end - fragment.sp < kLargestStack ? end - fragment.sp : 0;
-  fragment.stack_bytes = static_cast<uint32_t>(std::min<uint64_t>(size, kMaxStack)) & ~7U;
-  fragment.cut = size > fragment.stack_bytes;
+  std::optional<FrozenFrames> frozen;
+  if (const auto* layout = virtual_threads_.load(std::memory_order_acquire)) {
+    frozen.emplace(*layout, self_, thread.java_thread, thread.named_virtual_id);
+    frozen->find(fragment);
+  }
+  set_stack_size(thread, fragment);
 
   const size_t kernel_bytes = header.kernel_count * sizeof(uint64_t);
-  uint8_t* out = ring_.reserve(sizeof(header) + kernel_bytes + sizeof(fragment) + fragment.stack_bytes);
+  uint8_t* out = ring_.reserve(sizeof(header) + kernel_bytes + sizeof(fragment) + fragment.stack_bytes +
+                               fragment.frozen_bytes + fragment.padded_name());
   if (out != nullptr) {
     std::memcpy(out, &header, sizeof(header));
     std::memcpy(out + sizeof(header), kernel, kernel_bytes);
-    std::memcpy(out + sizeof(header) + kernel_bytes, &fragment, sizeof(fragment));
-    copy_stack(out + sizeof(header) + kernel_bytes + sizeof(fragment), fragment.sp, fragment.stack_bytes);
+    uint8_t* head = out + sizeof(header) + kernel_bytes;
+    uint8_t* stack = head + sizeof(fragment);
+    copy_stack(stack, fragment.sp, fragment.stack_bytes);
+    if (frozen) {
+      uint8_t* parts = stack + fragment.stack_bytes;
+      frozen->copy(fragment, parts, parts + fragment.frozen_bytes);
+      if (fragment.virtual_id != 0) thread.named_virtual_id = fragment.virtual_id;
+    }
+    std::memcpy(head, &fragment, sizeof(fragment));
     ring_.commit(out);
   } else {
     drop(Drop::kRingFull);
   }
   clock_.rest(thread.clock, out != nullptr ? fragment.sp : 0);
+}
+
+void FragmentCapture::set_stack_size(const SampledThread& thread, hotspot::Fragment& fragment) const noexcept {
+  const auto base = field<uint64_t>(thread.java_thread, fields_.stack_base);
+  uint64_t end = base;
+  const auto ends_at = [&](uint64_t address) {
+    if (address > fragment.sp && address < end) end = address;
+  };
+  ends_at(bottoms_.of(thread.clock.serial));
+  // A virtual thread's stack ends where its carrier has entered it.
+  if (fragment.virtual_id != 0 && fragment.continuation != 0) ends_at(fragment.continuation + kEntryBytes);
+  // On a stack of the application's own (a coroutine, a signal stack) there is no knowing where it ends.
+  constexpr uint64_t kLargestStack = uint64_t{1} << 30;
+  const uint64_t size = fragment.sp < end && end - fragment.sp < kLargestStack ? end - fragment.sp : 0;
+  fragment.stack_bytes = static_cast<uint32_t>(std::min<uint64_t>(size, kMaxStack)) & ~7U;
+  fragment.cut = size > fragment.stack_bytes;
 }
 
 }  // namespace tarsier::capture

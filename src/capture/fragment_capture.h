@@ -1,10 +1,14 @@
 // Sampling by stack fragments: the handler only copies, see hotspot/sigsafe/fragment.h.
 #pragma once
 
+#include <unistd.h>
+
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
+#include "capture/java_bottoms.h"
 #include "capture/signal_capture.h"
 #include "hotspot/sigsafe/fragment.h"
 
@@ -26,12 +30,26 @@ class FragmentCapture final : public SignalCapture {
   static constexpr uint32_t kMaxStack = 32 << 10;
 
   FragmentCapture(Clock& clock, const hotspot::ThreadFields& fields, const Memory& memory) noexcept
-      : SignalCapture(clock, memory, sizeof(FragmentRecord)), fields_(fields) {}
+      : SignalCapture(clock, memory, sizeof(FragmentRecord)), fields_(fields), self_(::getpid()) {}
+
+  JavaBottoms& bottoms() noexcept { return bottoms_; }
+
+  // As soon as the JVM has virtual threads. The layout must stay until activate(nullptr).
+  void set_virtual_threads(const hotspot::VirtualThreadLayout* layout) noexcept {
+    virtual_threads_.store(layout, std::memory_order_release);
+  }
 
  private:
   void take(SampledThread& thread, const siginfo_t& info, void* ucontext, uint64_t now_ns) noexcept override;
 
+  void set_stack_size(const SampledThread& thread, hotspot::Fragment& fragment) const noexcept;
+
+  // Of the frame by which a continuation is entered: more than a walk looks at.
+  static constexpr uint64_t kEntryBytes = 64;
   const hotspot::ThreadFields fields_;
+  const pid_t self_;
+  JavaBottoms bottoms_;
+  std::atomic<const hotspot::VirtualThreadLayout*> virtual_threads_{nullptr};
 };
 
 }  // namespace tarsier::capture

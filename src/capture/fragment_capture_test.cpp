@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "linux/signals.h"
@@ -64,7 +65,8 @@ struct Fixture {
 };
 
 TEST(FragmentCapture, copies_registers_anchor_and_the_stack_up_to_its_base) {
-  Fixture f;
+  const auto fixture = std::make_unique<Fixture>();  // too large for the stack that is copied
+  Fixture& f = *fixture;
   auto signal = linux::OwnedSignal::take(SignalCapture::handle_signal);
   ASSERT_TRUE(signal);
   volatile uint64_t room[512];
@@ -85,7 +87,8 @@ TEST(FragmentCapture, copies_registers_anchor_and_the_stack_up_to_its_base) {
 }
 
 TEST(FragmentCapture, a_deep_stack_is_cut_and_a_foreign_one_left_alone) {
-  Fixture f;
+  const auto fixture = std::make_unique<Fixture>();  // too large for the stack that is copied
+  Fixture& f = *fixture;
   auto signal = linux::OwnedSignal::take(SignalCapture::handle_signal);
   ASSERT_TRUE(signal);
   volatile uint8_t room[2 * FragmentCapture::kMaxStack];
@@ -102,8 +105,34 @@ TEST(FragmentCapture, a_deep_stack_is_cut_and_a_foreign_one_left_alone) {
   EXPECT_EQ(fragment.stack_bytes, 0u);
 }
 
+TEST(FragmentCapture, nothing_is_copied_above_the_bottom_that_was_learned) {
+  const auto fixture = std::make_unique<Fixture>();  // too large for the stack that is copied
+  Fixture& f = *fixture;
+  auto signal = linux::OwnedSignal::take(SignalCapture::handle_signal);
+  ASSERT_TRUE(signal);
+  volatile uint64_t room[512];
+  room[300] = 1;
+  f.java_thread[6] = reinterpret_cast<uint64_t>(room + 512);
+  hotspot::Fragment fragment;
+  f.capture.bottoms().learn(42, reinterpret_cast<uint64_t>(room + 400));
+  ::raise(signal->number());
+  (void)f.copied(fragment);
+  EXPECT_EQ(fragment.sp + fragment.stack_bytes, reinterpret_cast<uint64_t>(room + 400));
+  EXPECT_FALSE(fragment.cut);
+  // Of another thread, below sp, forgotten again: up to the base.
+  f.capture.bottoms().learn(42 + 4096, reinterpret_cast<uint64_t>(room + 400));
+  ::raise(signal->number());
+  (void)f.copied(fragment);
+  EXPECT_EQ(fragment.sp + fragment.stack_bytes, f.java_thread[6]);
+  f.capture.bottoms().learn(42, fragment.sp - 4096);
+  ::raise(signal->number());
+  (void)f.copied(fragment);
+  EXPECT_EQ(fragment.sp + fragment.stack_bytes, f.java_thread[6]);
+}
+
 TEST(FragmentCapture, what_does_not_fit_is_dropped_and_counted) {
-  Fixture f;
+  const auto fixture = std::make_unique<Fixture>();  // too large for the stack that is copied
+  Fixture& f = *fixture;
   auto signal = linux::OwnedSignal::take(SignalCapture::handle_signal);
   ASSERT_TRUE(signal);
   volatile uint8_t room[2 * FragmentCapture::kMaxStack];

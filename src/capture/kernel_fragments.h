@@ -34,6 +34,10 @@ static_assert(offsetof(bpf::Fragment, continuation) == offsetof(hotspot::Fragmen
 static_assert(offsetof(bpf::Fragment, thread_state) == offsetof(hotspot::Fragment, thread_state));
 static_assert(offsetof(bpf::Fragment, stack_bytes) == offsetof(hotspot::Fragment, stack_bytes));
 static_assert(offsetof(bpf::Fragment, epoch) == offsetof(hotspot::Fragment, epoch));
+static_assert(offsetof(bpf::Fragment, virtual_id) == offsetof(hotspot::Fragment, virtual_id));
+static_assert(offsetof(bpf::Fragment, frozen_bytes) == offsetof(hotspot::Fragment, frozen_bytes));
+static_assert(offsetof(bpf::Fragment, name_bytes) == offsetof(hotspot::Fragment, name_bytes));
+static_assert(offsetof(bpf::Fragment, frozen_cut) == offsetof(hotspot::Fragment, frozen_cut));
 static_assert(offsetof(bpf::Fragment, cut) == offsetof(hotspot::Fragment, cut));
 
 }  // namespace tarsier::capture

@@ -105,6 +105,10 @@ void PerfClock::stop(ThreadClock& thread) noexcept {
   thread.fd = -1;
 }
 
+void PerfClock::quieten(ThreadClock& thread) noexcept {
+  ::ioctl(thread.fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
 bool PerfClock::owns(const ThreadClock& thread, const siginfo_t& info) const noexcept {
   if (info.si_code > 0) return info.si_fd == thread.fd;  // POLL_IN, POLL_HUP
   // When the kernel has no memory for the details it delivers a standard signal without them.

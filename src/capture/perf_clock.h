@@ -24,6 +24,7 @@ class PerfClock final : public Clock {
 
   int start(pid_t tid, ThreadClock& thread) noexcept override;
   void stop(ThreadClock& thread) noexcept override;
+  void quieten(ThreadClock& thread) noexcept override;
   [[nodiscard]] bool owns(const ThreadClock& thread, const siginfo_t& info) const noexcept override;
   uint64_t weight_ns(ThreadClock& thread, const siginfo_t& info) noexcept override;
   uint32_t kernel_frames(ThreadClock& thread, uint64_t* out) noexcept override;

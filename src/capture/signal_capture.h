@@ -31,9 +31,8 @@ struct SampledThread {
   void* env = nullptr;                     // JNIEnv*
   const uint8_t* java_thread = nullptr;    // JavaThread*
   const uint64_t* last_java_sp = nullptr;  // in the JVM's memory; null if it is not known where
-  // Above this there are no Java frames, as far as has been seen; 0: nothing has.
-  std::atomic<uint64_t> java_bottom{0};
   uint32_t samples = 0;
+  int64_t named_virtual_id = 0;  // the virtual thread on it whose name was copied last
   ThreadClock clock;
 };
 

@@ -16,7 +16,7 @@ struct SessionOptions {
   // Engines that were named. None: all that change nothing in the JVM's code, as far as they work.
   bool cpu = false;         // sample where CPU time goes
   bool alloc = false;       // sample who allocates what
-  std::string engine = "";  // agct; empty: the best that works
+  std::string engine = "";  // fragment, agct; empty: the best that works
   std::string clock = "";   // perf, cputimer, timekeeper, ebpf, wall, itimer, real; empty: the best that works
   Nanos interval{0};        // 0: 1 ms, or the finest that the clock can do
   Nanos duration{0};        // 0: until stopped

@@ -167,7 +167,7 @@ std::string quality_text(const ReportContext& context) {
   for (const auto& [cause, count] : quality.failed) failed += count;
   row("samples", quality.samples);
   row("complete", quality.complete);
-  row("incomplete: outer frames are missing", quality.incomplete);
+  row("incomplete: frames are missing", quality.incomplete);
   row("failed: no stack", failed);
   for (const auto& [cause, count] : quality.failed) row(cause, count, 1);
   row("imprecise: innermost line and inlining may be off", quality.imprecise);

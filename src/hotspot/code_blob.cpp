@@ -115,14 +115,26 @@ const CodeBlob* CodeBlobs::at(Address pc) {
   std::unique_ptr<CodeBlob>& known = blobs_[address];
   // A pc of code that is gone may lead into the head or the tables of what lies there now.
   if (known != nullptr && still_is(*known)) return known->contains(pc) ? known.get() : nullptr;
-  if (known != nullptr) replaced_.push_back(std::move(known));
+  if (known != nullptr) {
+    bytes_ -= known->memory_used();
+    replaced_.push_back(std::move(known));
+    ++era_;
+  }
   known = read(address);
   // What was read in pieces while it was being replaced is worth nothing.
   if (known == nullptr || !still_is(*known)) {
     blobs_.erase(address);
     return nullptr;
   }
+  bytes_ += known->memory_used();
   return known->contains(pc) ? known.get() : nullptr;
+}
+
+void CodeBlobs::forget() {
+  replaced_.clear();
+  blobs_.clear();
+  bytes_ = 0;
+  ++era_;
 }
 
 bool CodeBlobs::still_is(const CodeBlob& blob) const {

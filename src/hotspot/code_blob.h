@@ -53,6 +53,9 @@ struct CodeBlob {
   }
   [[nodiscard]] const PcDesc* at(Address pc) const;           // exactly there
   [[nodiscard]] const PcDesc* at_or_after(Address pc) const;  // null behind the last
+  [[nodiscard]] size_t memory_used() const {
+    return sizeof(*this) + pcs.size() * sizeof(PcDesc) + scopes.size() + metadata.size() * sizeof(Address);
+  }
 };
 
 class CodeBlobs {
@@ -64,6 +67,13 @@ class CodeBlobs {
   // other code take its place.
   const CodeBlob* at(Address pc);
   void end_walk() { replaced_.clear(); }
+  // Has nothing else taken its place?
+  [[nodiscard]] bool is_there(const CodeBlob& blob) const { return still_is(blob); }
+  // Changes whenever a blob that at() has answered becomes invalid.
+  [[nodiscard]] uint64_t era() const { return era_; }
+  // Bytes of what is kept, about; and forgets all of it, between two walks.
+  [[nodiscard]] size_t memory_used() const { return bytes_; }
+  void forget();
 
   [[nodiscard]] uint8_t excluded_byte() const { return excluded_byte_; }
 
@@ -107,6 +117,8 @@ class CodeBlobs {
   CodeBlob interpreter_;
   std::unordered_map<Address, std::unique_ptr<CodeBlob>> blobs_;
   std::vector<std::unique_ptr<CodeBlob>> replaced_;
+  uint64_t era_ = 1;
+  size_t bytes_ = 0;
 };
 
 }  // namespace tarsier::hotspot

@@ -1,6 +1,7 @@
 #include "hotspot/methods.h"
 
 #include <algorithm>
+#include <array>
 
 #include "hotspot/debug_info.h"
 
@@ -61,74 +62,146 @@ Result<Methods> Methods::find(const Memory& memory, const VmStructs& structs, in
   return methods;
 }
 
+void Methods::Evidence::note(Address at, const void* bytes, size_t size) {
+  places_.push_back({at, static_cast<uint32_t>(size)});
+  const auto* begin = static_cast<const uint8_t*>(bytes);
+  bytes_.insert(bytes_.end(), begin, begin + size);
+}
+
+bool Methods::Evidence::holds(const Memory& memory) const {
+  std::vector<uint8_t> now(bytes_.size());
+  std::vector<MemoryPiece> pieces;
+  pieces.reserve(places_.size());
+  size_t offset = 0;
+  for (const Place& place : places_) {
+    pieces.push_back({now.data() + offset, place.at, place.size});
+    offset += place.size;
+  }
+  return memory.copy_all(pieces) && now == bytes_;
+}
+
 const MethodInfo* Methods::at(Address method) {
   if (!plausible(method)) return nullptr;
   const auto it = methods_.find(method);
-  const bool is_known = it != methods_.end() && it->second.since <= copied_;
-  if (is_known && it->second.until >= copied_) return it->second.info.get();
-  auto found = read(method);
+  if (it != methods_.end()) {
+    Known& known = it->second;
+    if (known.since <= copied_ && known.until >= copied_) return known.info.get();
+    if (known.until < now_ && known.evidence.holds(*memory_)) known.until = now_;
+    if (known.until == now_) return known.since <= copied_ ? known.info.get() : nullptr;
+  }
+  Evidence evidence;
+  auto found = read(method, evidence);
   if (found == nullptr) return nullptr;
   Known& known = methods_[method];
   if (known.info == nullptr || !(*known.info == *found)) {
     if (known.info != nullptr) replaced_.push_back(std::move(known.info));
     known.info = std::move(found);
+    bytes_ += known.info->memory_used();
     known.since = now_;
   }
+  known.evidence = std::move(evidence);
   known.until = now_;
   // What is there now has been there then if nothing was unloaded since, or if it was seen before.
   return known.since <= copied_ ? known.info.get() : nullptr;
 }
 
-std::unique_ptr<MethodInfo> Methods::read(Address method) const {
+void Methods::forget_except(const std::unordered_set<const MethodInfo*>& needed) {
+  std::erase_if(replaced_, [&](const auto& info) { return !needed.contains(info.get()); });
+  std::erase_if(methods_, [&](const auto& entry) { return !needed.contains(entry.second.info.get()); });
+  bytes_ = 0;
+  for (const auto& info : replaced_) bytes_ += info->memory_used();
+  for (const auto& [method, known] : methods_) bytes_ += known.info->memory_used();
+}
+
+std::unique_ptr<MethodInfo> Methods::read(Address method, Evidence& evidence) const {
   const Layout& l = layout_;
   auto out = std::make_unique<MethodInfo>();
   out->method = method;
-  const auto field = [&]<class T>(Address from, T) { return memory_->read<T>(from).value_or(T{}); };
-  out->const_method = field(method + l.const_method, Address{});
-  if (!plausible(out->const_method)) return nullptr;
-  const Address pool = field(out->const_method + l.constants, Address{});
-  if (!plausible(pool)) return nullptr;
-  const Address holder = field(pool + l.pool_holder, Address{});
-  if (!plausible(holder) || !belongs_to(holder, method)) return nullptr;
+  // A call of the kernel costs more than what it copies, so what can be asked for at once is.
+  std::vector<MemoryPiece> wanted;
+  const auto want = [&]<class T>(Address from, T& field) { wanted.push_back({&field, from, sizeof(field)}); };
+  const auto read_wanted = [&] {
+    if (!memory_->copy_all(wanted)) return false;
+    for (const MemoryPiece& piece : wanted) evidence.note(piece.from, piece.out, piece.size);
+    wanted.clear();
+    return true;
+  };
+  want(method + l.const_method, out->const_method);
+  want(method + l.access_flags, out->access);
+  if (!read_wanted() || !plausible(out->const_method)) return nullptr;
 
-  const auto name = field(out->const_method + l.name_index, uint16_t{});
-  const auto signature = field(out->const_method + l.signature_index, uint16_t{});
-  const auto length = static_cast<uint32_t>(field(pool + l.pool_length, int32_t{}));
-  if (name >= length || signature >= length) return nullptr;
-  const auto symbol_at = [&](uint16_t index) { return field(pool + l.pool_size + Address{8} * index, Address{}); };
-  if (!read_symbol(field(holder + l.klass_name, Address{}), out->class_name) ||
-      !read_symbol(symbol_at(name), out->name) || !read_symbol(symbol_at(signature), out->signature)) {
+  Address pool = 0;
+  uint16_t name = 0, signature = 0, code_size = 0;
+  uint8_t flags = 0;
+  int32_t words = 0;
+  want(out->const_method + l.constants, pool);
+  want(out->const_method + l.name_index, name);
+  want(out->const_method + l.signature_index, signature);
+  want(out->const_method + l.code_size, code_size);
+  want(out->const_method + l.flags, flags);
+  want(out->const_method + l.const_method_words, words);
+  if (!read_wanted() || !plausible(pool)) return nullptr;
+
+  Address holder = 0, name_symbol = 0, signature_symbol = 0;
+  int32_t length = 0;
+  want(pool + l.pool_holder, holder);
+  want(pool + l.pool_length, length);
+  want(pool + l.pool_size + Address{8} * name, name_symbol);
+  want(pool + l.pool_size + Address{8} * signature, signature_symbol);
+  if (!read_wanted() || !plausible(holder) || name >= length || signature >= length) return nullptr;
+
+  Address class_symbol = 0, array = 0;
+  want(holder + l.klass_name, class_symbol);
+  want(holder + l.klass_methods, array);
+  if (!read_wanted() || !plausible(array)) return nullptr;
+  const auto count = memory_->read<int32_t>(array);
+  if (!count || !belongs_to(array, *count, method, evidence) || !read_symbol(class_symbol, out->class_name, evidence) ||
+      !read_symbol(name_symbol, out->name, evidence) || !read_symbol(signature_symbol, out->signature, evidence)) {
     return nullptr;
   }
-  out->access = field(method + l.access_flags, uint16_t{});
   out->code = out->const_method + l.const_method_size;
-  out->code_size = field(out->const_method + l.code_size, uint16_t{});
-  if ((field(out->const_method + l.flags, uint8_t{}) & kHasLineNumbers) != 0) read_lines(*out);
+  out->code_size = code_size;
+  if ((flags & kHasLineNumbers) != 0) read_lines(*out, words);
   return out;
 }
 
 // Memory that was a Method once, or only looks like one, is told by this: its class knows it.
-bool Methods::belongs_to(Address klass, Address method) const {
-  const auto array = memory_->read<Address>(klass + layout_.klass_methods);
-  const auto count = array ? memory_->read<int32_t>(*array) : std::nullopt;
-  if (!count || *count <= 0 || *count > kMaxMethods) return false;
-  std::vector<Address> all(static_cast<size_t>(*count));
-  return memory_->copy(all.data(), *array + layout_.array_data, all.size() * sizeof(Address)) &&
-         std::find(all.begin(), all.end(), method) != all.end();
+bool Methods::belongs_to(Address array, int32_t count, Address method, Evidence& evidence) const {
+  if (count <= 0 || count > kMaxMethods) return false;
+  std::vector<Address> all(static_cast<size_t>(count));
+  const Address first = array + layout_.array_data;
+  if (!memory_->copy(all.data(), first, all.size() * sizeof(Address))) return false;
+  const auto found = std::find(all.begin(), all.end(), method);
+  if (found == all.end()) return false;
+  evidence.note(first + static_cast<Address>(found - all.begin()) * sizeof(Address), &*found, sizeof(Address));
+  return true;
 }
 
-bool Methods::read_symbol(Address symbol, std::string& out) const {
-  const auto length = memory_->read<uint16_t>(symbol + layout_.symbol_length);
-  if (symbol < 4096 || !length) return false;
-  out.resize(*length);
-  return out.empty() || memory_->copy(out.data(), symbol + layout_.symbol_body, out.size());
+bool Methods::read_symbol(Address symbol, std::string& out, Evidence& evidence) const {
+  if (symbol < 4096) return false;
+  // Most names are short, so that length and name come at once, if the end of the page allows.
+  constexpr size_t kMostlyEnough = 56;
+  std::array<char, kMostlyEnough> start;
+  uint16_t length = 0;
+  const MemoryPiece at_once[] = {{&length, symbol + layout_.symbol_length, sizeof(length)},
+                                 {start.data(), symbol + layout_.symbol_body, start.size()}};
+  const bool all = memory_->copy_all(at_once);
+  if (!all && !memory_->copy(&length, symbol + layout_.symbol_length, sizeof(length))) return false;
+  out.resize(length);
+  if (all && length <= start.size()) {
+    out.assign(start.data(), length);
+  } else if (length > 0 && !memory_->copy(out.data(), symbol + layout_.symbol_body, length)) {
+    return false;
+  }
+  evidence.note(symbol + layout_.symbol_length, &length, sizeof(length));
+  evidence.note(symbol + layout_.symbol_body, out.data(), out.size());
+  return true;
 }
 
 // They lie behind the bytecodes, compressed, and end with a zero.
-void Methods::read_lines(MethodInfo& method) const {
-  const auto words = memory_->read<int32_t>(method.const_method + layout_.const_method_words);
+void Methods::read_lines(MethodInfo& method, int32_t words) const {
   const Address begin = method.code + method.code_size;
-  const Address end = method.const_method + 8 * static_cast<Address>(std::max(words.value_or(0), 0));
+  const Address end = method.const_method + 8 * static_cast<Address>(std::max(words, 0));
   constexpr Address kMaxBytes = 1 << 20;
   if (end <= begin || end - begin > kMaxBytes) return;
   std::vector<uint8_t> bytes(end - begin);

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -24,8 +26,15 @@ struct MethodInfo {
   std::vector<std::pair<uint16_t, uint16_t>> lines;  // (first bci, line), ascending
 
   bool operator==(const MethodInfo&) const = default;
+  [[nodiscard]] size_t memory_used() const {
+    return sizeof(*this) + class_name.size() + name.size() + signature.size() + lines.size() * sizeof(lines[0]);
+  }
   [[nodiscard]] bool is_native() const { return (access & 0x100) != 0; }
   [[nodiscard]] int32_t line(int32_t bci) const;  // 0: not known
+  [[nodiscard]] std::optional<int32_t> bci_of(Address bytecode) const {
+    if (bytecode < code || bytecode >= code + code_size) return std::nullopt;
+    return static_cast<int32_t>(bytecode - code);
+  }
 };
 
 class Methods {
@@ -40,6 +49,14 @@ class Methods {
   // What lay there when the stack was copied; null if that was no method, or if it can't be told any more, since
   // classes have been unloaded in between. What it points to stays, even if its class goes.
   const MethodInfo* at(Address method);
+  // The epoch whose answers hold for the stack that is decoded now, if nothing has been unloaded since it was copied.
+  [[nodiscard]] std::optional<uint64_t> settled_epoch() const {
+    return now_ == copied_ ? std::optional(now_) : std::nullopt;
+  }
+  // Bytes of what is kept, about.
+  [[nodiscard]] size_t memory_used() const { return bytes_; }
+  // Forgets all but these; what at() has answered for the others is gone.
+  void forget_except(const std::unordered_set<const MethodInfo*>& needed);
 
  private:
   struct Layout {
@@ -51,11 +68,25 @@ class Methods {
     uint64_t array_data = 0;
     uint64_t symbol_length = 0, symbol_body = 0;
   };
+  // All that was read to learn about a method: if it is still the same, so is the method.
+  class Evidence {
+   public:
+    void note(Address at, const void* bytes, size_t size);
+    [[nodiscard]] bool holds(const Memory& memory) const;
+
+   private:
+    struct Place {
+      Address at;
+      uint32_t size;
+    };
+    std::vector<Place> places_;
+    std::vector<uint8_t> bytes_;  // of all of them
+  };
   explicit Methods(const Memory& memory) : memory_(&memory) {}
-  [[nodiscard]] std::unique_ptr<MethodInfo> read(Address method) const;
-  [[nodiscard]] bool belongs_to(Address klass, Address method) const;
-  [[nodiscard]] bool read_symbol(Address symbol, std::string& out) const;
-  void read_lines(MethodInfo& method) const;
+  [[nodiscard]] std::unique_ptr<MethodInfo> read(Address method, Evidence& evidence) const;
+  [[nodiscard]] bool belongs_to(Address array, int32_t count, Address method, Evidence& evidence) const;
+  [[nodiscard]] bool read_symbol(Address symbol, std::string& out, Evidence& evidence) const;
+  void read_lines(MethodInfo& method, int32_t words) const;
 
   const Memory* memory_;
   Layout layout_;
@@ -63,10 +94,12 @@ class Methods {
   uint64_t now_ = 0, copied_ = 0;
   struct Known {
     std::unique_ptr<MethodInfo> info;
+    Evidence evidence;
     uint64_t since = 0, until = 0;  // epochs in which it was seen there first and last
   };
   std::unordered_map<Address, Known> methods_;
   std::vector<std::unique_ptr<MethodInfo>> replaced_;
+  size_t bytes_ = 0;
 };
 
 }  // namespace tarsier::hotspot

@@ -7,9 +7,13 @@
 
 namespace tarsier::hotspot {
 
+constexpr int kFirstWithContinuations = 19;
+
 std::string_view name_of(WalkEnd end) {
-  constexpr std::string_view kNames[] = {"complete",  "no Java frame",   "fragment too short", "no sender", "no code",
-                                         "no method", "bad entry frame", "bad anchor",         "too deep"};
+  constexpr std::string_view kNames[] = {
+      "complete",           "no Java frame",   "fragment too short", "no sender", "no code",
+      "no method",          "bad entry frame", "bad anchor",         "too deep",  "frozen frames not copied",
+      "frames being thawed"};
   static_assert(std::size(kNames) == static_cast<size_t>(WalkEnd::kCount));
   return kNames[static_cast<size_t>(end)];
 }
@@ -46,35 +50,49 @@ Result<StackWalker> StackWalker::find(const Memory& memory, const VmStructs& str
 class StackWalker::Walk {
  public:
   Walk(StackWalker& walker, const Fragment& fragment, size_t max_depth, WalkedStack& out)
-      : w_(walker), f_(fragment), max_depth_(max_depth), out_(out), end_(fragment.sp + fragment.stack_bytes) {}
+      : w_(walker),
+        f_(fragment),
+        max_depth_(max_depth),
+        out_(out),
+        piece_{fragment.sp, fragment.stack_bytes, fragment.stack()},
+        frozen_(fragment.frozen()),
+        frozen_end_(fragment.frozen() + fragment.frozen_bytes) {}
 
   void run() {
     if (!find_first()) return;
     constexpr int kMaxSteps = 1 << 16;
     for (int step = 0; step < kMaxSteps; ++step) {
       if (out_.frames.size() >= max_depth_) return stop(WalkEnd::kTooDeep);
-      if (!next()) return;
+      if (!(is_frozen_ ? next_frozen() : next())) return;
     }
     stop(WalkEnd::kTooDeep);
   }
 
  private:
   // --- the fragment ---
+  // A piece of it: what lies on the stack, or what is frozen in one object of the heap.
+  struct Piece {
+    Address begin;
+    uint32_t bytes;
+    const uint8_t* data;
+
+    [[nodiscard]] Address end() const { return begin + bytes; }
+  };
   // Addresses come from the stack and from registers, so they may be anything: no sum here may wrap.
   [[nodiscard]] bool within(Address at) const {
-    return at >= f_.sp && f_.stack_bytes >= 8 && at - f_.sp <= f_.stack_bytes - 8;
+    return at >= piece_.begin && piece_.bytes >= 8 && at - piece_.begin <= piece_.bytes - 8;
   }
   [[nodiscard]] bool holds(Address at) const { return within(at) && at % 8 == 0; }
-  [[nodiscard]] bool beyond(Address at) const { return at >= f_.sp && !within(at); }
+  [[nodiscard]] bool beyond(Address at) const { return at >= piece_.begin && !within(at); }
   uint64_t word(Address at) {
-    if (within(at)) out_.highest = std::max(out_.highest, at + 8);
+    if (within(at) && !is_frozen_) out_.highest = std::max(out_.highest, at + 8);
     return peek(at);
   }
   // 0 outside, whatever was checked before.
   [[nodiscard]] uint64_t peek(Address at) const {
     uint64_t value = 0;
     if (!within(at)) return value;
-    std::memcpy(&value, f_.stack() + (at - f_.sp), sizeof(value));
+    std::memcpy(&value, piece_.data + (at - piece_.begin), sizeof(value));
     return value;
   }
 
@@ -87,7 +105,10 @@ class StackWalker::Walk {
     return false;
   }
   void add(FrameKind kind, Address method, int32_t bci, const CodeBlob* blob) {
-    out_.frames.push_back({kind, method, bci, false, blob});
+    out_.frames.push_back({kind, false, bci, method, method != 0 ? w_.methods_->at(method) : nullptr, blob, nullptr});
+  }
+  void add(FrameKind kind, const MethodInfo& method, int32_t bci) {
+    out_.frames.push_back({kind, false, bci, method.method, &method, nullptr, nullptr});
   }
 
   // --- is this a return address? ---
@@ -156,7 +177,7 @@ class StackWalker::Walk {
       pc = word(sp - 8);
     }
     if (sp < f_.sp) return end_with(WalkEnd::kBadAnchor);
-    if (sp >= end_) return end_with(WalkEnd::kTooShort);
+    if (sp >= piece_.end()) return end_with(WalkEnd::kTooShort);
     at_ = {pc, sp, fp};
     from_leaf_ = true;
     return true;
@@ -228,7 +249,7 @@ class StackWalker::Walk {
     const Position caller = unsaved_return();
     if (entered == nullptr || !may_return_to(caller.pc, true)) return end_with(WalkEnd::kNoMethod);
     out_.start = WalkStart::kHalfBuilt;
-    add(FrameKind::kInterpreted, entered->method, entered->is_native() ? -1 : 0, nullptr);
+    add(FrameKind::kInterpreted, *entered, entered->is_native() ? -1 : 0);
     at_ = caller;
     // The frame record may already be pushed.
     if (holds(f_.fp + 8) && f_.fp >= f_.sp && f_.fp - f_.sp <= 96 && peek(f_.fp + 8) == caller.pc) {
@@ -363,6 +384,7 @@ class StackWalker::Walk {
       if (depth > 0 && w_.blobs_->at(at_.pc) != nullptr) return find_java_caller();
       // A return address may be the first one behind a function that does not return.
       const auto rule = w_.native_ == nullptr ? std::nullopt : w_.native_->rule_at(at_.pc - (depth > 0 ? 1 : 0));
+      if (!rule && depth == 0 && return_from_leaf()) continue;
       if (!rule) break;
       const Address cfa = (rule->by_fp ? at_.fp : at_.sp) + static_cast<Address>(rule->cfa_offset);
       Position caller{0, cfa, at_.fp};
@@ -386,6 +408,13 @@ class StackWalker::Walk {
     }
     return false;
   }
+  // Nothing describes the interrupted code, as in the jumps from one library to the next: they have no frame.
+  bool return_from_leaf() {
+    const Position caller = unsaved_return();
+    if (w_.native_ == nullptr || (!w_.native_->rule_at(caller.pc - 1) && w_.blobs_->at(caller.pc) == nullptr))
+      return false;
+    return go_to(caller);
+  }
   // at_ is what has called: Java code, or a stub.
   bool find_java_caller() {
     const CodeBlob* blob = w_.blobs_->at(at_.pc);
@@ -404,8 +433,11 @@ class StackWalker::Walk {
   // --- the other frames ---
   bool next() {
     if (at_.pc == w_.call_stub_return_) return leave_entry_frame();
+    if (const ReturnAddress* known = find_known()) return add_known(*known) && leave_frame(*known->blob);
     const CodeBlob* blob = w_.blobs_->at(at_.pc);
     if (blob == nullptr) return end_with(WalkEnd::kNoCode);
+    if (blob->kind == BlobKind::kContinuationStubs) return return_to_frozen();
+    if (is_continuation_entry(*blob)) return end_of_virtual_thread();
     if (blob->kind == BlobKind::kInterpreter) {
       const auto slots = w_.machine_->interpreter_slots();
       if (beyond(at_.fp + 8)) return end_with(WalkEnd::kTooShort);
@@ -420,12 +452,150 @@ class StackWalker::Walk {
     }
     if (blob->frame_bytes <= 0) return end_with(WalkEnd::kNoSender);
     if (blob->is_method() && !add_compiled_caller(*blob)) return false;
-    const Address frame_end = at_.sp + static_cast<Address>(blob->frame_bytes);
+    return leave_frame(*blob);
+  }
+  // By its size.
+  bool leave_frame(const CodeBlob& blob) {
+    const Address frame_end = at_.sp + static_cast<Address>(blob.frame_bytes);
     if (beyond(frame_end - 8)) return end_with(WalkEnd::kTooShort);
     if (!holds(frame_end - 16)) return end_with(WalkEnd::kNoSender);
     // What a runtime stub returns to may be a call without debug information.
-    from_leaf_ = !blob->is_method();
+    from_leaf_ = !blob.is_method();
     at_ = {word(frame_end - 8), frame_end, word(frame_end - 16)};
+    return true;
+  }
+
+  // --- return addresses that were seen before ---
+  [[nodiscard]] ReturnAddress& slot_of(Address pc) const {
+    constexpr uint64_t kSpread = 0x9e3779b97f4a7c15;
+    static_assert(kReturnAddresses == 1 << 13);
+    return w_.return_addresses_[(pc * kSpread) >> (64 - 13)];
+  }
+  [[nodiscard]] const ReturnAddress* find_known() const {
+    const ReturnAddress& known = slot_of(at_.pc);
+    const bool same =
+        known.pc == at_.pc && known.era == w_.blobs_->era() && w_.methods_->settled_epoch() == known.epoch;
+    return same && w_.blobs_->is_there(*known.blob) ? &known : nullptr;
+  }
+  bool add_known(const ReturnAddress& known) {
+    if (known.frames.size() > max_depth_ - out_.frames.size()) {
+      out_.frames.insert(out_.frames.end(), known.frames.begin(),
+                         known.frames.begin() + static_cast<ptrdiff_t>(max_depth_ - out_.frames.size()));
+      return end_with(WalkEnd::kTooDeep);
+    }
+    out_.frames.insert(out_.frames.end(), known.frames.begin(), known.frames.end());
+    return true;
+  }
+  // What has been added since there were `before` frames.
+  void remember(const CodeBlob& blob, size_t before) {
+    const auto epoch = w_.methods_->settled_epoch();
+    if (!epoch || out_.frames.size() >= max_depth_) return;
+    ReturnAddress& slot = slot_of(at_.pc);
+    slot.pc = at_.pc;
+    slot.era = w_.blobs_->era();
+    slot.epoch = *epoch;
+    slot.blob = &blob;
+    slot.frames.assign(out_.frames.begin() + static_cast<ptrdiff_t>(before), out_.frames.end());
+    for (size_t i = 0; i < std::min(slot.frames.size(), slot.checked.size()); ++i) {
+      slot.frames[i].checked = &slot.checked[i];
+      out_.frames[before + i].checked = &slot.checked[i];
+    }
+  }
+
+  // --- virtual threads ---
+  [[nodiscard]] bool is_continuation_entry(const CodeBlob& blob) {
+    if (blob.kind != BlobKind::kNativeWrapper || w_.major_ < kFirstWithContinuations) return false;
+    if (w_.continuation_entry_ != 0) return blob.method == w_.continuation_entry_;
+    const MethodInfo* method = w_.methods_->at(blob.method);
+    if (method == nullptr || method->name != "enterSpecial" || method->class_name != "jdk/internal/vm/Continuation") {
+      return false;
+    }
+    w_.continuation_entry_ = blob.method;  // of the JVM's own loader: it stays
+    return true;
+  }
+  bool end_of_virtual_thread() {
+    out_.is_virtual = true;
+    return end_with(thaws_ ? WalkEnd::kThawing : WalkEnd::kComplete);
+  }
+  // Frames are returned to that lie in the heap.
+  bool return_to_frozen() {
+    out_.is_virtual = true;
+    // Without a frame of its own on the stack it is busy with moving some there. They are neither here nor there, from
+    // when room has been made for them.
+    const bool any = std::any_of(out_.frames.begin(), out_.frames.end(),
+                                 [](const WalkedFrame& frame) { return frame.kind != FrameKind::kStub; });
+    constexpr Address kBeforeRoomIsMade = 96;
+    thaws_ = !any && !(f_.continuation >= at_.sp && f_.continuation - at_.sp <= kBeforeRoomIsMade);
+    if (!any && out_.frames.empty()) add(FrameKind::kStub, 0, -1, w_.blobs_->at(at_.pc));
+    if (frozen_ == frozen_end_) return end_with(WalkEnd::kNotThawed);
+    is_frozen_ = true;
+    return next_part();
+  }
+  bool next_part() {
+    if (piece_is_cut_) return end_with(WalkEnd::kTooShort);
+    FrozenPart part{};
+    if (frozen_ == frozen_end_) return f_.frozen_cut ? end_with(WalkEnd::kNotThawed) : end_of_virtual_thread();
+    if (static_cast<size_t>(frozen_end_ - frozen_) < sizeof(part)) return end_with(WalkEnd::kNotThawed);
+    std::memcpy(&part, frozen_, sizeof(part));
+    frozen_ += sizeof(part);
+    if (static_cast<size_t>(frozen_end_ - frozen_) < part.bytes) return end_with(WalkEnd::kNotThawed);
+    piece_ = {part.begin, part.bytes, frozen_};
+    piece_is_cut_ = part.cut;
+    frozen_ += part.bytes;
+    const Address sp = part.begin + 16;
+    at_ = {word(sp - 8), sp, 0};
+    at_.fp = frozen_fp(sp - 16);
+    from_leaf_ = false;
+    return true;
+  }
+  // Positions of interpreted frames are stored as distances in words, since chunks move.
+  [[nodiscard]] Address distant(Address from, Address stored_at) {
+    constexpr int64_t kFarthest = 1 << 20;
+    const auto words = static_cast<int64_t>(word(stored_at));
+    return words < -kFarthest || words > kFarthest ? 0 : from + static_cast<Address>(words * 8);
+  }
+  // The frame pointer of at_, kept in a slot.
+  [[nodiscard]] Address frozen_fp(Address slot) {
+    const CodeBlob* blob = w_.blobs_->at(at_.pc);
+    return blob != nullptr && blob->kind == BlobKind::kInterpreter ? distant(slot, slot) : word(slot);
+  }
+
+  bool next_frozen() {
+    const ReturnAddress* known = find_known();
+    const CodeBlob* blob = known != nullptr ? known->blob : w_.blobs_->at(at_.pc);
+    if (blob == nullptr) return end_with(WalkEnd::kNoCode);
+    if (blob->kind == BlobKind::kInterpreter) return leave_frozen_interpreted();
+    if (blob->frame_bytes <= 0) return end_with(WalkEnd::kNoSender);
+    if (known != nullptr) {
+      if (!add_known(*known)) return false;
+    } else if (blob->is_method() && !add_compiled_caller(*blob)) {
+      return false;
+    }
+    from_leaf_ = !blob->is_method();
+    const Address frame_end = at_.sp + static_cast<Address>(blob->frame_bytes);
+    // The outermost frame of a chunk ends with it, but for arguments that were passed to it.
+    if (frame_end + 8 >= piece_.end()) return next_part();
+    at_ = {word(frame_end - 8), frame_end, 0};
+    at_.fp = frozen_fp(frame_end - 16);
+    return true;
+  }
+  bool leave_frozen_interpreted() {
+    const auto slots = w_.machine_->interpreter_slots();
+    const Address fp = at_.fp;
+    if (!holds(slot(fp, slots.bcp)) || !holds(fp)) {
+      return end_with(piece_is_cut_ && beyond(fp) ? WalkEnd::kTooShort : WalkEnd::kNoMethod);
+    }
+    const MethodInfo* method = w_.methods_->at(word(slot(fp, slots.method)));
+    if (method == nullptr) return end_with(WalkEnd::kNoMethod);
+    add(FrameKind::kInterpreted, *method,
+        method->is_native() ? -1 : method->bci_of(word(slot(fp, slots.bcp))).value_or(0));
+    const Address locals = distant(fp, slot(fp, slots.locals));
+    if (locals + 8 >= piece_.end()) return next_part();
+    const Address sender = distant(fp, slot(fp, slots.sender_sp));
+    if (sender <= fp || !holds(fp + 8)) return end_with(WalkEnd::kNoSender);
+    at_ = {word(fp + 8), sender, 0};
+    at_.fp = frozen_fp(fp);
+    from_leaf_ = false;
     return true;
   }
 
@@ -437,11 +607,12 @@ class StackWalker::Walk {
     const Address anchor = word(wrapper_slot) + w_.wrapper_anchor_;
     if (anchor < f_.sp) return end_with(WalkEnd::kBadEntryFrame);
     if (beyond(anchor + 16)) return end_with(WalkEnd::kTooShort);
-    const Address sp = word(anchor + w_.anchor_sp_);
+    const Address sp = word(anchor + w_.anchor_sp_), pc = word(anchor + w_.anchor_pc_),
+                  fp = word(anchor + w_.anchor_fp_);
     if (sp == 0) return end_with(WalkEnd::kComplete);
     if (sp <= at_.sp) return end_with(WalkEnd::kBadEntryFrame);
     if (!out_.frames.empty()) out_.frames.back().called_by_vm = true;
-    return go_to_anchor(sp, word(anchor + w_.anchor_pc_), word(anchor + w_.anchor_fp_));
+    return go_to_anchor(sp, pc, fp);
   }
 
   static Address slot(Address fp, int words) { return fp + static_cast<Address>(static_cast<int64_t>(words) * 8); }
@@ -449,16 +620,12 @@ class StackWalker::Walk {
   // `live_bcp`: from the register, of the innermost frame; the slot in the frame is written only at calls.
   bool add_interpreted(const MethodInfo& method, Address live_bcp) {
     const auto slots = w_.machine_->interpreter_slots();
-    const auto bci_of = [&](Address bcp) -> std::optional<int32_t> {
-      if (bcp < method.code || bcp >= method.code + method.code_size) return std::nullopt;
-      return static_cast<int32_t>(bcp - method.code);
-    };
     const Address fp = live_bcp != 0 ? f_.fp : at_.fp;
     int32_t bci = -1;
     if (!method.is_native()) {
-      bci = bci_of(live_bcp).value_or(bci_of(word(slot(fp, slots.bcp))).value_or(0));
+      bci = method.bci_of(live_bcp).value_or(method.bci_of(word(slot(fp, slots.bcp))).value_or(0));
     }
-    add(FrameKind::kInterpreted, method.method, bci, nullptr);
+    add(FrameKind::kInterpreted, method, bci);
     constexpr Address kLargest = 1 << 16;
     Address sender_sp = word(slot(fp, slots.sender_sp));
     if (sender_sp < fp + 16 || sender_sp > fp + kLargest) sender_sp = fp + 16;
@@ -481,7 +648,9 @@ class StackWalker::Walk {
     }
     const bool exact = blob.at(pc) != nullptr;
     if (!exact && !from_leaf_) return end_with(WalkEnd::kNoCode);
+    const size_t before = out_.frames.size();
     add_compiled(blob, exact ? pc : pc - 1, exact, false);
+    if (exact && pc == at_.pc) remember(blob, before);
     return true;
   }
 
@@ -511,8 +680,13 @@ class StackWalker::Walk {
   const Fragment& f_;
   const size_t max_depth_;
   WalkedStack& out_;
-  const Address end_;
+  Piece piece_;
+  bool is_frozen_ = false;     // piece_ is of the heap
+  bool piece_is_cut_ = false;  // of a frozen one: it goes on behind its end
+  const uint8_t* frozen_;      // the next FrozenPart
+  const uint8_t* const frozen_end_;
   Position at_;
+  bool thaws_ = false;      // the innermost frames may be missing
   bool from_leaf_ = false;  // at_.pc may be a return address without debug information
 };
 
@@ -522,6 +696,7 @@ void StackWalker::walk(const Fragment& fragment, size_t max_depth, WalkedStack& 
   out.start = WalkStart::kPlain;
   out.stopped_at = 0;
   out.highest = fragment.sp;
+  out.is_virtual = false;
   blobs_->end_walk();  // nobody needs the last stack's any more
   Walk(*this, fragment, max_depth, out).run();
 }

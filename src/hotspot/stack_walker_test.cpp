@@ -28,6 +28,7 @@ class CodeImage {
     wrapper = code_of(blob(8, 8, "native nmethod", kFrame)) + 64;
     compiled_ = blob(16, 24, "nmethod", kFrame);
     compiled = code_of(compiled_) + 40;
+    return_barrier = code_of(blob(40, 8, "StubRoutines (continuationstubs)", 0)) + 16;
     debug_information();
     heaps();
     const Address stub = jvm.image.reserve(8);
@@ -60,7 +61,7 @@ class CodeImage {
   }
 
   Jvm jvm;
-  Address call_stub_return = 0, wrapper = 0, compiled = 0;                      // pcs
+  Address call_stub_return = 0, wrapper = 0, compiled = 0, return_barrier = 0;  // pcs
   static constexpr Address kOuter = 0xA000, kInner = 0xB000, kNative = 0xC000;  // Method*
 
  private:
@@ -171,18 +172,34 @@ class StackImage {
   uint64_t& operator[](size_t index) { return words_[index]; }
   static Address at(size_t index) { return kSp + 8 * index; }
   Fragment fragment;
+  // A piece of the stack that lies in the heap.
+  void freeze(Address begin, const std::vector<uint64_t>& words, bool cut = false) {
+    FrozenPart part{};
+    part.begin = begin;
+    part.bytes = static_cast<uint32_t>(8 * words.size());
+    part.cut = cut;
+    append(&part, sizeof(part));
+    append(words.data(), part.bytes);
+  }
   [[nodiscard]] std::vector<uint8_t> bytes(size_t words) const {
     Fragment head = fragment;
     head.sp = kSp;
     head.stack_bytes = static_cast<uint32_t>(8 * words);
+    head.frozen_bytes = static_cast<uint32_t>(frozen_.size());
     std::vector<uint8_t> all(sizeof(head) + 8 * words);
     std::memcpy(all.data(), &head, sizeof(head));
     std::memcpy(all.data() + sizeof(head), words_.data(), 8 * words);
+    all.insert(all.end(), frozen_.begin(), frozen_.end());
     return all;
   }
 
  private:
+  void append(const void* data, size_t size) {
+    const auto* bytes = static_cast<const uint8_t*>(data);
+    frozen_.insert(frozen_.end(), bytes, bytes + size);
+  }
   std::vector<uint64_t> words_;
+  std::vector<uint8_t> frozen_;
 };
 
 // compiled (frame of 6 words) <- wrapper (6 words) <- call stub, the thread's first entry into Java.
@@ -256,6 +273,50 @@ TEST(StackWalker, a_return_address_that_is_none_is_not_believed) {
   EXPECT_EQ(code.walk(stack.bytes(48)).end, WalkEnd::kBadEntryFrame);
 }
 
+// A virtual thread: compiled (on the stack) <- return barrier; in the heap compiled, and in another object compiled and
+// a native wrapper.
+StackImage virtual_thread(const CodeImage& code) {
+  StackImage stack(12);
+  stack.fragment = {};
+  stack.fragment.pc = code.compiled - 4;
+  stack.fragment.thread_state = kThreadInJava;
+  stack.fragment.virtual_id = 33;
+  stack[5] = code.return_barrier;
+  stack.freeze(0x10000, {0, code.compiled, 0, 0, 0, 0, 0, 0});
+  stack.freeze(0x20000, {0, code.compiled, 0, 0, 0, 0, 0, code.wrapper, 0, 0, 0, 0, 0, 0});
+  return stack;
+}
+
+TEST(StackWalker, goes_on_in_the_heap_where_a_virtual_thread_has_its_frames) {
+  CodeImage code;
+  code.open();
+  const WalkedStack walked = code.walk(virtual_thread(code).bytes(12));
+  EXPECT_EQ(walked.end, WalkEnd::kComplete) << name_of(walked.end);
+  EXPECT_TRUE(walked.is_virtual);
+  std::vector<Address> methods;
+  for (const WalkedFrame& frame : walked.frames) methods.push_back(frame.method);
+  EXPECT_EQ(methods, (std::vector<Address>{CodeImage::kInner, CodeImage::kOuter, CodeImage::kInner, CodeImage::kOuter,
+                                           CodeImage::kInner, CodeImage::kOuter, CodeImage::kNative}));
+}
+
+TEST(StackWalker, frames_that_are_missing_in_the_heap_are_said_to_be) {
+  CodeImage code;
+  code.open();
+  StackImage stack = virtual_thread(code);
+  stack.fragment.frozen_cut = true;
+  EXPECT_EQ(code.walk(stack.bytes(12)).end, WalkEnd::kNotThawed);
+  stack = virtual_thread(code);
+  stack.freeze(0x30000, {0, code.compiled}, true);
+  EXPECT_EQ(code.walk(stack.bytes(12)).end, WalkEnd::kTooShort);
+  stack = virtual_thread(code);
+  stack.freeze(0x30000, {0, 0x4711, 0, 0});
+  EXPECT_EQ(code.walk(stack.bytes(12)).end, WalkEnd::kNoCode);
+  StackImage none(12);
+  none.fragment = stack.fragment;
+  none[5] = code.return_barrier;
+  EXPECT_EQ(code.walk(none.bytes(12)).end, WalkEnd::kNotThawed);
+}
+
 // What the thread had on its stack and in its registers may be anything. Under the sanitizers no read leaves the
 // fragment.
 TEST(StackWalker, whatever_lies_on_the_stack_is_read_within_it) {
@@ -274,6 +335,8 @@ TEST(StackWalker, whatever_lies_on_the_stack_is_read_within_it) {
                                   code.compiled - 900,
                                   code.compiled + 2000,
                                   code.wrapper,
+                                  code.return_barrier,
+                                  0x10000,
                                   code.call_stub_return};
   const auto any = [&] { return interesting[random() % std::size(interesting)]; };
   for (int round = 0; round < 20'000; ++round) {
@@ -284,6 +347,11 @@ TEST(StackWalker, whatever_lies_on_the_stack_is_read_within_it) {
     if (round % 4 == 0) stack.fragment.anchor = {any(), any(), any()};
     if (round % 5 == 0) stack.fragment.general[random() % kGeneralRegisters] = any();
     if (round % 7 == 0) stack.fragment.thread_state = 4;
+    if (round % 2 == 1) {
+      std::vector<uint64_t> words(random() % 16);
+      for (uint64_t& word : words) word = any();
+      stack.freeze(round % 3 == 0 ? any() : 0x10000, words);
+    }
     const WalkedStack walked = code.walk(stack.bytes(random() % 49));
     EXPECT_LE(walked.frames.size(), 101u);
   }

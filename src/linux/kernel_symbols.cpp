@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <iterator>
 #include <memory>
 #include <string_view>
-#include <vector>
 
 namespace tarsier::linux {
 namespace {
@@ -51,45 +49,29 @@ bool KernelSymbols::available() const {
   return real;
 }
 
-const std::string* KernelSymbols::find(uint64_t address) const {
-  const auto after = functions_.upper_bound(address);
-  if (after == functions_.begin()) return nullptr;
-  const Function& function = std::prev(after)->second;
-  return address < function.end ? &function.name : nullptr;
-}
-
-void KernelSymbols::learn(std::span<const uint64_t> addresses) {
-  std::vector<uint64_t> wanted(addresses.begin(), addresses.end());
-  std::sort(wanted.begin(), wanted.end());
-  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
-
-  // The file is sorted but for modules, so nothing can be assumed. Each symbol lies in a gap between two wanted
-  // addresses: the last symbol of a gap is where the function of the address above it starts, the first one is where
-  // the function of the address below it ends.
-  struct Gap {
-    uint64_t first = UINT64_MAX, last = 0;
-    std::string last_name;
-  };
-  std::vector<Gap> gaps(wanted.size() + 1);
+void KernelSymbols::load() {
+  loaded_ = true;
   for_each_line(path_, [&](const Line& line) {
     if (std::string_view("tTwW").find(line.type) == std::string_view::npos || line.address == 0) return true;
-    Gap& gap = gaps[static_cast<size_t>(std::lower_bound(wanted.begin(), wanted.end(), line.address) - wanted.begin())];
-    gap.first = std::min(gap.first, line.address);
-    if (line.address < gap.last) return true;
-    gap.last = line.address;
-    gap.last_name = line.name;
+    functions_.push_back({line.address, static_cast<uint32_t>(names_.size()), static_cast<uint32_t>(line.name.size())});
+    names_ += line.name;
     return true;
   });
+  functions_.shrink_to_fit();
+  names_.shrink_to_fit();
+  // The file is sorted but for modules.
+  std::stable_sort(functions_.begin(), functions_.end(),
+                   [](const Function& a, const Function& b) { return a.start < b.start; });
+}
 
-  for (size_t i = 0; i < wanted.size();) {
-    // Addresses without a symbol between them belong to one function.
-    size_t next = i + 1;
-    while (next < wanted.size() && gaps[next].last == 0) ++next;
-    const bool named = gaps[i].last != 0;
-    functions_[named ? gaps[i].last : wanted[i]] = {std::max(gaps[next].first, wanted[next - 1] + 1),
-                                                    named ? gaps[i].last_name : "[kernel]"};
-    i = next;
-  }
+std::string_view KernelSymbols::find(uint64_t address) {
+  if (!loaded_) load();
+  const auto after =
+      std::upper_bound(functions_.begin(), functions_.end(), address,
+                       [](uint64_t wanted, const Function& function) { return wanted < function.start; });
+  if (after == functions_.begin()) return "[kernel]";
+  const Function& function = *(after - 1);
+  return std::string_view(names_).substr(function.name, function.length);
 }
 
 }  // namespace tarsier::linux

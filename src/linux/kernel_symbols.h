@@ -1,12 +1,11 @@
-// Names of kernel addresses, from /proc/kallsyms. The file has hundreds of thousands of lines and takes 20 to 100 ms to
-// read, so it is neither kept nor read for each address: learn() reads it once for all addresses that are new, and
-// remembers the functions around them.
+// Names of kernel addresses, from /proc/kallsyms. The file takes 20 to 100 ms to read, so it is read once and kept:
+// some 20 bytes per function, of which a kernel has fifty to two hundred thousand.
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace tarsier::linux {
 
@@ -16,17 +15,20 @@ class KernelSymbols {
   // True if the kernel shows real addresses to us (kptr_restrict).
   [[nodiscard]] bool available() const;
 
-  // nullptr if learn() has not seen its function yet, or could not find out: the file may be out of reach by now.
-  [[nodiscard]] const std::string* find(uint64_t address) const;
-  void learn(std::span<const uint64_t> addresses);
+  // The function that an address lies in; "[kernel]" if that is not known. The first call reads the file.
+  [[nodiscard]] std::string_view find(uint64_t address);
 
  private:
   struct Function {
-    uint64_t end = 0;
-    std::string name;
+    uint64_t start;
+    uint32_t name, length;  // in names_
   };
+  void load();
+
   std::string path_;
-  std::map<uint64_t, Function> functions_;  // by start
+  bool loaded_ = false;
+  std::vector<Function> functions_;  // by start
+  std::string names_;
 };
 
 }  // namespace tarsier::linux

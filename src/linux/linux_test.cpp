@@ -96,23 +96,15 @@ TEST(KernelSymbols, an_address_belongs_to_the_symbol_below_it_in_any_order_of_th
                          "0000000000002800 d data\n";
   KernelSymbols symbols(path);
   EXPECT_TRUE(symbols.available());
-  EXPECT_EQ(symbols.find(0x1004), nullptr);
-  const uint64_t addresses[] = {0x2900, 0x1000, 0x10, 0x1fff, 0x9000};
-  symbols.learn(addresses);
-  const auto name = [&](uint64_t address) { return symbols.find(address) == nullptr ? "?" : *symbols.find(address); };
-  EXPECT_EQ(name(0x2900), "second");
-  EXPECT_EQ(name(0x2000), "second");  // never asked for, but its function is known
-  EXPECT_EQ(name(0x1000), "first");
-  EXPECT_EQ(name(0x1fff), "first");
-  EXPECT_EQ(name(0x10), "[kernel]");
-  EXPECT_EQ(name(0x9000), "third");
+  EXPECT_EQ(symbols.find(0x1004), "first");
   ::unlink(path);
   EXPECT_FALSE(symbols.available());
-  // The file is out of reach by now (no descriptor left, privileges dropped): nobody may count on an answer.
-  const uint64_t more[] = {0x800, 0x3500, 0x20000};
-  symbols.learn(more);
-  for (const uint64_t address : more) (void)symbols.find(address);
-  EXPECT_EQ(name(0x1000), "first");
+  EXPECT_EQ(symbols.find(0x2900), "second");
+  EXPECT_EQ(symbols.find(0x2000), "second");
+  EXPECT_EQ(symbols.find(0x1000), "first");
+  EXPECT_EQ(symbols.find(0x1fff), "first");
+  EXPECT_EQ(symbols.find(0x10), "[kernel]");
+  EXPECT_EQ(symbols.find(0x9000), "third");
 }
 
 std::atomic<int> g_signals{0};

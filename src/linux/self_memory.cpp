@@ -2,25 +2,19 @@
 
 #include <fcntl.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 
+#include "base/sigsafe/safe_copy.h"
+
 namespace tarsier::linux {
-namespace {
-
-bool copy_by_readv(void* out, Address from, size_t size) noexcept {
-  const iovec local{out, size};
-  const iovec remote{reinterpret_cast<void*>(from), size};
-  return ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(size);
-}
-
-}  // namespace
 
 SelfMemory::SelfMemory() {
   int probe = 1;
   int copy = 0;
-  if (copy_by_readv(&copy, reinterpret_cast<Address>(&probe), sizeof(probe))) return;
+  if (safe_copy(::getpid(), &copy, reinterpret_cast<Address>(&probe), sizeof(probe))) return;
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return;
   pipe_out_.reset(ends[0]);
@@ -28,7 +22,24 @@ SelfMemory::SelfMemory() {
 }
 
 bool SelfMemory::copy(void* out, Address from, size_t size) const noexcept {
-  return pipe_in_ ? copy_through_pipe(out, from, size) : copy_by_readv(out, from, size);
+  return pipe_in_ ? copy_through_pipe(out, from, size) : safe_copy(::getpid(), out, from, size);
+}
+
+bool SelfMemory::copy_all(std::span<const MemoryPiece> pieces) const noexcept {
+  if (pipe_in_) return Memory::copy_all(pieces);
+  constexpr size_t kAtOnce = 32;
+  for (; !pieces.empty(); pieces = pieces.subspan(std::min(pieces.size(), kAtOnce))) {
+    iovec local[kAtOnce], remote[kAtOnce];
+    size_t count = 0;
+    ssize_t bytes = 0;
+    for (; count < std::min(pieces.size(), kAtOnce); ++count) {
+      local[count] = {pieces[count].out, pieces[count].size};
+      remote[count] = {reinterpret_cast<void*>(pieces[count].from), pieces[count].size};
+      bytes += static_cast<ssize_t>(pieces[count].size);
+    }
+    if (::process_vm_readv(::getpid(), local, count, remote, count, 0) != bytes) return false;
+  }
+  return true;
 }
 
 bool SelfMemory::copy_through_pipe(void* out, Address from, size_t size) const noexcept {

@@ -10,6 +10,7 @@ class SelfMemory final : public Memory {
  public:
   SelfMemory();
   bool copy(void* out, Address from, size_t size) const noexcept override;
+  bool copy_all(std::span<const MemoryPiece> pieces) const noexcept override;
 
  private:
   bool copy_through_pipe(void* out, Address from, size_t size) const noexcept;

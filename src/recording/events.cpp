@@ -13,6 +13,7 @@ constexpr Field kExecutionSample[] = {
     {"imprecise", Kind::kBool, "Imprecise",
      "The innermost frame was compiled before DebugNonSafepoints was on: its line and inlining may be wrong"},
     {"failure", Kind::kString, "Failure", "Why the stack could not be walked; null if it was"},
+    {"carrier", Kind::kThread, "Carrier", "The platform thread that the sampled virtual thread ran on"},
 };
 
 constexpr Field kWallSample[] = {
@@ -23,6 +24,7 @@ constexpr Field kWallSample[] = {
     {"imprecise", Kind::kBool, "Imprecise",
      "The innermost frame was compiled before DebugNonSafepoints was on: its line and inlining may be wrong"},
     {"failure", Kind::kString, "Failure", "Why the stack could not be walked; null if it was"},
+    {"carrier", Kind::kThread, "Carrier", "The platform thread that the sampled virtual thread ran on"},
     {"repeated", Kind::kBool, "Repeated",
      "The thread had not run since its last sample: it was left in peace, and the stack is the same"},
 };

@@ -126,7 +126,8 @@ inline void write_sample(Writer& writer, int n) {
                           int64_t{0},
                           int64_t{1'000'000},
                           int64_t{0},
-                          std::string_view()};
+                          std::string_view(),
+                          ThreadId()};
   writer.event(Event::kExecutionSample, monotonic_now(), values);
 }
 

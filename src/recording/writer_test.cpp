@@ -39,7 +39,8 @@ TEST(Writer, ReaderGetsBackEveryFieldOfASample) {
                           int64_t{0},
                           int64_t{123456789012},
                           int64_t{1},
-                          std::string_view("no Java frame")};
+                          std::string_view("no Java frame"),
+                          writer->thread({"os", 43, "carrier", 2, false})};
   writer->event(Event::kExecutionSample, when, values);
   const int64_t offset = wall_now().count - monotonic_now().count;
   ASSERT_TRUE(writer->finish().ok());
@@ -50,7 +51,8 @@ TEST(Writer, ReaderGetsBackEveryFieldOfASample) {
   EXPECT_THAT(collect.lines,
               ElementsAre("jdk.ExecutionSample sampledThread=os/main/42/1/virtual "
                           "stackTrace=java/lang/String.hashCode()I:12@5/interpreted;.[deeper]:0@0/marker;... "
-                          "state=STATE_RUNNABLE weight=123456789012 imprecise=1 failure=no Java frame"));
+                          "state=STATE_RUNNABLE weight=123456789012 imprecise=1 failure=no Java frame "
+                          "carrier=os/carrier/43/2"));
   EXPECT_NEAR(static_cast<double>(collect.starts[0]), static_cast<double>(when.count + offset), 50e6);
 }
 

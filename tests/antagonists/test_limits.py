@@ -50,7 +50,7 @@ def check_few_descriptors(jdk, classes, tmp_path, threads):
             assert "sampled by the clock timekeeper" in said
         with_us = subprocess.Popen([str(TARSIER), "record", "--cpu", "-o", str(tmp_path / "y.jfr"), str(program.pid)],
                                    stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        while "agct by" not in with_us.stderr.readline():
+        while "fragment by" not in with_us.stderr.readline():
             assert with_us.poll() is None
         assert program.ask("files 800") == "800", "the application finds fewer descriptors than it had"
         with_us.send_signal(2)

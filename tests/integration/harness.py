@@ -180,7 +180,7 @@ def report(file, view="hot,threads,quality", *arguments):
     return json.loads(tarsier("report", file, "--json", "--view", view, "--top", 1_000_000, *arguments).stdout)
 
 
-def engine(document, name="agct"):
+def engine(document, name="fragment"):
     """The engine of a report on a finished recording; its books must balance.
 
     The report settles a gap by naming it ("in flight", "not in the file"), so that no such name may be there is the
@@ -212,7 +212,7 @@ def jfr_counts(jdk, file):
             re.findall(r"^ ([\w.]+) +(\d+) +\d+ *$", jfr(jdk, "summary", file), re.MULTILINE)}
 
 
-def books_by_jfr(jdk, file, engine="agct"):
+def books_by_jfr(jdk, file, engine="fragment"):
     """The last numbers that the agent itself wrote: (taken, written, {cause: dropped})."""
     text = jfr(jdk, "print", file, "--json", "--events", "tarsier.EngineSamples,tarsier.EngineDropped")
     taken = written = 0
@@ -235,6 +235,8 @@ class Sample:
         thread = values.get("sampledThread") or {}
         self.thread = thread.get("javaName") or thread.get("osName")
         self.os_thread_id = thread.get("osThreadId")
+        self.is_virtual = thread.get("virtual")
+        self.carrier = (values.get("carrier") or {}).get("javaName")
         trace = values.get("stackTrace") or {}
         self.frames = [frame_name(frame) for frame in trace.get("frames") or ()]
         self.types = [frame["type"] for frame in trace.get("frames") or ()]

@@ -129,9 +129,9 @@ def test_known_allocation_attached_with_everything(sampling_jdk, classes, tmp_pa
             recorder.finish()
     document = report(file, "alloc,hot")
     check(sampling_jdk, document, truth, 0)
-    assert {e["name"] for e in document["recording"]["engines"]} == {"agct", "alloc"}
+    assert {e["name"] for e in document["recording"]["engines"]} == {"fragment", "alloc"}
     assert document["recording"]["profile"] == "cpu"
-    assert engine(document, "agct")["samples"]["written"] > 0
+    assert engine(document, "fragment")["samples"]["written"] > 0
     assert any(line.startswith("Allocated: ") for line in document["verdict"])
     assert "every 512k" in started
     page = tarsier("export", file, "--to", "collapsed", "--weight", "alloc").stdout

@@ -28,6 +28,21 @@ def check_edges(document):
 
 
 @pytest.mark.parametrize("clock", ["perf", "cputimer"])
+def test_agct_finds_the_same_shares(jdk, classes, tmp_path, clock):
+    """The other engine, which is not the default."""
+    if clock == "perf" and other_arch.is_asked_for():
+        pytest.skip("no perf events under qemu-user")
+    file = tmp_path / "out.jfr"
+    agent = f"-agentpath:{LIBRARY}=cpu,engine=agct,clock={clock},file={file}"
+    with Program(jdk, classes, "KnownAnswer", 10, options=[*SERIAL, agent]) as program:
+        truth = json.loads(program.wait_for("truth ", 200))
+        assert program.wait() == 0
+    document = report(file)
+    assert engine(document, "agct")["samples"]["written"] > 0
+    check_shares(document, truth)
+
+
+@pytest.mark.parametrize("clock", ["perf", "cputimer"])
 def test_shares_with_every_frame_found(jdk, classes, tmp_path, clock):
     if clock == "perf" and other_arch.is_asked_for():
         pytest.skip("no perf events under qemu-user")

@@ -24,10 +24,7 @@ class AgctEngine final : public SignalEngine {
 
   std::string_view name() const override { return "agct"; }
   Result<control::EngineReport> probe() override;
-  void settle() override {
-    decoder_->name_kernel_addresses();
-    decoder_->forget_ended_threads();
-  }
+  void settle() override { decoder_->forget_ended_threads(); }
   std::vector<std::string> warnings() override;
   void on_class_prepare(jvmtiEnv* jvmti, jclass klass) override { make_ids_of(jvmti, klass); }
 

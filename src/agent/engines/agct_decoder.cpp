@@ -15,7 +15,6 @@ using capture::AgctRecord;
 using recording::FrameType;
 using recording::StackId;
 
-constexpr size_t kMaxWaiting = 1 << 20;     // bytes of samples that wait for names of kernel functions
 constexpr size_t kMaxRemembered = 8 << 20;  // bytes of the threads' last stacks
 
 // What AsyncGetCallTrace answers instead of frames: 0, -1, -2, ... (the names are those of forte.cpp).
@@ -55,41 +54,6 @@ std::string failure_name(const AgctRecord& record) {
 }  // namespace
 
 void AgctDecoder::decode(const AgctRecord& record) {
-  if (kernel_is_named(record)) {
-    write(record);
-    return;
-  }
-  const auto* begin = reinterpret_cast<const uint8_t*>(&record);
-  const auto* end = reinterpret_cast<const uint8_t*>(record.frames().data() + record.frame_count);
-  waiting_.emplace_back(begin, end);
-  waiting_bytes_ += static_cast<size_t>(end - begin);
-  if (waiting_bytes_ >= kMaxWaiting) name_kernel_addresses();
-}
-
-bool AgctDecoder::kernel_is_named(const AgctRecord& record) const {
-  const auto kernel = record.kernel();
-  return std::all_of(kernel.begin(), kernel.end(),
-                     [&](uint64_t address) { return kernel_symbols_.find(address) != nullptr; });
-}
-
-void AgctDecoder::name_kernel_addresses() {
-  if (waiting_.empty()) return;
-  std::vector<uint64_t> addresses;
-  for (const auto& bytes : waiting_) {
-    for (const uint64_t address : reinterpret_cast<const AgctRecord*>(bytes.data())->kernel()) {
-      if (kernel_symbols_.find(address) == nullptr) addresses.push_back(address);
-    }
-  }
-  kernel_symbols_.learn(addresses);
-  for (size_t i = 0; i < waiting_.size(); ++i) {
-    write(*reinterpret_cast<const AgctRecord*>(waiting_[i].data()));
-    if (i % Engine::kPiece == 0) context_.make_room();
-  }
-  waiting_.clear();
-  waiting_bytes_ = 0;
-}
-
-void AgctDecoder::write(const AgctRecord& record) {
   if (!record.repeated) {
     if (events_.event() == recording::Event::kWallSample) remember(record);
     return write_event(record, record);
@@ -130,7 +94,7 @@ void AgctDecoder::write_event(const AgctRecord& record, const AgctRecord& walked
   const bool is_failure = failed(walked, code);
   const bool imprecise = code.compile_id > 0 && code.compile_id <= context_.imprecise_until_compile_id;
   const std::string failure = is_failure ? failure_name(walked) : std::string();
-  events_.write(record, stack_of(walked, code), imprecise, failure);
+  events_.write(record, {stack_of(walked, code), imprecise, failure});
   if (!is_failure) events_.add_self(walked.frames().front().method, record.weight_ns);
 }
 
@@ -165,8 +129,7 @@ StackId AgctDecoder::stack_of(const AgctRecord& record, const hotspot::Code& cod
 
   frames_.clear();
   for (const uint64_t address : record.kernel()) {
-    const std::string* name = kernel_symbols_.find(address);
-    frames_.push_back({context_.methods.marker(name != nullptr ? *name : "[kernel]"), 0, 0, FrameType::kKernel});
+    frames_.push_back({context_.methods.marker(std::string(kernel_symbols_.find(address))), 0, 0, FrameType::kKernel});
   }
   if (failed(record, code)) {
     const bool none = record.result == 0 && !record.repeated;

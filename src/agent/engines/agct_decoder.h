@@ -25,11 +25,7 @@ class AgctDecoder {
   AgctDecoder(EngineContext& context, std::optional<hotspot::CodeCache> code, recording::Event event)
       : context_(context), code_(std::move(code)), events_(context, event) {}
 
-  // May hold a sample back until name_kernel_addresses() if a kernel address in it has no name yet.
   void decode(const capture::AgctRecord& record);
-  // Names the kernel addresses that are new and writes the samples that waited. Reads all of /proc/kallsyms, which
-  // takes 20 to 100 ms, so not too often.
-  void name_kernel_addresses();
   // Once a second.
   void forget_ended_threads();
 
@@ -40,8 +36,6 @@ class AgctDecoder {
 
  private:
   static StackKey key_of(const capture::AgctRecord& record, const hotspot::Code& code);
-  [[nodiscard]] bool kernel_is_named(const capture::AgctRecord& record) const;
-  void write(const capture::AgctRecord& record);
   void write_event(const capture::AgctRecord& record, const capture::AgctRecord& walked);
   void remember(const capture::AgctRecord& record);
   recording::StackId stack_of(const capture::AgctRecord& record, const hotspot::Code& code);
@@ -53,8 +47,6 @@ class AgctDecoder {
   std::unordered_map<StackKey, recording::StackId, StackKeyHash> stacks_;
   std::vector<recording::Frame> frames_;
   linux::KernelSymbols kernel_symbols_;
-  std::vector<std::vector<uint8_t>> waiting_;
-  size_t waiting_bytes_ = 0;
   // The last record of every thread that may be said to be where it was. As it was taken, since a chunk's ids do not
   // outlive it.
   std::unordered_map<uint32_t, std::vector<uint8_t>> remembered_;

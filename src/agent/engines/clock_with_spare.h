@@ -22,6 +22,7 @@ class ClockWithSpare final : public capture::Clock {
   // Not by two threads at once. The spare is opened when the first thread needs it.
   int start(pid_t tid, capture::ThreadClock& thread) noexcept override;
   void stop(capture::ThreadClock& thread) noexcept override { of(thread).stop(thread); }
+  void quieten(capture::ThreadClock& thread) noexcept override { of(thread).quieten(thread); }
 
   [[nodiscard]] bool owns(const capture::ThreadClock& thread, const siginfo_t& info) const noexcept override {
     return of(thread).owns(thread, info);

@@ -6,6 +6,7 @@
 #include "agent/engines/fragment_decoding.h"
 #include "agent/engines/kernel_engine.h"
 #include "agent/engines/signal_engine.h"
+#include "agent/virtual_threads.h"
 #include "capture/fragment_capture.h"
 
 namespace tarsier::agent {
@@ -13,26 +14,47 @@ namespace {
 
 class FragmentEngine final : public SignalEngine {
  public:
-  explicit FragmentEngine(EngineContext& context) : SignalEngine(context) {}
+  explicit FragmentEngine(EngineContext& context) : SignalEngine(context), virtual_threads_(context.jvm) {}
 
   std::string_view name() const override { return "fragment"; }
   Result<control::EngineReport> probe() override;
-  void settle() override { decoding_->settle(); }
+  void settle() override { decoding_->decoder().forget_ended_threads(); }
 
  private:
   Status prepare() override { return {}; }
   [[nodiscard]] size_t ring_bytes() const override { return FragmentDecoding::ring_bytes(context_.options); }
   std::unique_ptr<capture::SignalCapture> make_capture(capture::Clock& clock,
                                                        const capture::SignalCapture::Memory& memory) override {
-    return std::make_unique<capture::FragmentCapture>(clock, decoding_->fields(), memory);
+    auto capture = std::make_unique<capture::FragmentCapture>(clock, decoding_->fields(), memory);
+    fragments_ = capture.get();
+    look_for_virtual_threads();
+    return capture;
   }
-  void begin_decoding() override { decoding_->decoder().begin(); }
-  void decode(const uint8_t* record) override {
-    decoding_->decoder().decode(*reinterpret_cast<const capture::FragmentRecord*>(record));
+  void look_for_virtual_threads() {
+    if (has_virtual_threads_) return;
+    const hotspot::VirtualThreadLayout* layout = virtual_threads_.layout();
+    if (layout == nullptr) return;
+    fragments_->set_virtual_threads(layout);
+    has_virtual_threads_ = true;
+  }
+  void begin_decoding() override {
+    look_for_virtual_threads();
+    decoding_->decoder().begin();
+  }
+  void decode(const uint8_t* bytes) override {
+    const auto& record = *reinterpret_cast<const capture::FragmentRecord*>(bytes);
+    decoding_->decoder().decode(record);
+    const auto bottom = decoding_->decoder().java_bottom();
+    if (!bottom) return;
+    const bool wider = *bottom > fragments_->bottoms().of(record.thread);
+    if (*bottom == 0 || wider) fragments_->bottoms().learn(record.thread, *bottom);
   }
   void add_to(EngineStats& stats) override { decoding_->add_to(stats); }
 
   std::optional<FragmentDecoding> decoding_;
+  capture::FragmentCapture* fragments_ = nullptr;  // the engine's
+  VirtualThreads virtual_threads_;
+  bool has_virtual_threads_ = false;
 };
 
 Result<control::EngineReport> FragmentEngine::probe() {

@@ -12,8 +12,6 @@ using hotspot::FrameKind;
 using hotspot::WalkEnd;
 using recording::FrameType;
 
-constexpr size_t kMaxWaiting = 4096;
-
 FrameType type_of(FrameKind kind) {
   switch (kind) {
     case FrameKind::kInterpreted:
@@ -30,6 +28,20 @@ FrameType type_of(FrameKind kind) {
       return FrameType::kStub;
   }
   return FrameType::kJava;
+}
+
+// As the JVM's own strings are: surrogates one by one, which the writer puts together.
+void append_char(std::string& out, char16_t c) {
+  if (c != 0 && c < 0x80) {
+    out += static_cast<char>(c);
+  } else if (c < 0x800) {
+    out += static_cast<char>(0xc0 | c >> 6);
+    out += static_cast<char>(0x80 | (c & 0x3f));
+  } else {
+    out += static_cast<char>(0xe0 | c >> 12);
+    out += static_cast<char>(0x80 | (c >> 6 & 0x3f));
+    out += static_cast<char>(0x80 | (c & 0x3f));
+  }
 }
 
 std::string name_of(const hotspot::MethodInfo& method) {
@@ -75,10 +87,32 @@ void FragmentDecoder::begin() {
   }
   memory_.trust(std::move(ranges));
   ++batch_;
+  const auto limit = static_cast<size_t>(context_.options.memory.count) / 8;
+  if (blobs_->memory_used() > limit) blobs_->forget();
+  if (methods_->memory_used() > limit) forget_methods();
+}
+
+void FragmentDecoder::forget_methods() {
+  std::unordered_set<const hotspot::MethodInfo*> needed;
+  for (const auto& [thread, stack] : last_) {
+    for (const Frame& frame : stack.frames) needed.insert(frame.method);
+  }
+  walker_->forget();
+  methods_->forget_except(needed);
+  stacks_.clear();
+  method_ids_.clear();
+  known_edges_.clear();
+  events_.forget_methods();
+  // What is needed may be too much in itself.
+  if (methods_->memory_used() > static_cast<size_t>(context_.options.memory.count) / 16) {
+    last_.clear();
+    methods_->forget_except({});
+  }
 }
 
 void FragmentDecoder::decode(const capture::FragmentRecord& record) {
   const bool wall = events_.event() == recording::Event::kWallSample;
+  java_bottom_.reset();
   if (record.repeated) {
     const auto last = last_.find(record.thread);
     if (last != last_.end()) return write(record, {}, last->second);
@@ -86,11 +120,10 @@ void FragmentDecoder::decode(const capture::FragmentRecord& record) {
     stack_.failure = "stack_not_kept";
     return write(record, {}, stack_);
   }
+  learn_name(record.fragment());
   walk(record.fragment(), stack_);
   if (wall) last_[record.thread] = stack_;
-  if (kernel_is_named(record.kernel())) return write(record, record.kernel(), stack_);
-  waiting_.push_back({record, {record.kernel().begin(), record.kernel().end()}, stack_});
-  if (waiting_.size() >= kMaxWaiting) name_kernel_addresses();
+  write(record, record.kernel(), stack_);
 }
 
 void FragmentDecoder::walk(const hotspot::Fragment& fragment, Stack& out) {
@@ -99,70 +132,72 @@ void FragmentDecoder::walk(const hotspot::Fragment& fragment, Stack& out) {
   walker_->walk(fragment, static_cast<size_t>(context_.options.max_depth), walked_);
   ++ends_[static_cast<size_t>(walked_.end)];
   ++starts_[static_cast<size_t>(walked_.start)];
+  if (walked_.end == WalkEnd::kTooShort && !fragment.cut) java_bottom_ = 0;
+  if (walked_.end == WalkEnd::kComplete && !walked_.is_virtual) java_bottom_ = walked_.highest;
   out = {};
-  out.truncated = walked_.end == WalkEnd::kTooDeep || walked_.end == WalkEnd::kTooShort;
-  if (!walked_.complete() && !out.truncated) out.failure = name_of(walked_.end);
+  out.deeper = walked_.end == WalkEnd::kTooDeep || walked_.end == WalkEnd::kTooShort;
+  out.thawing = walked_.end == WalkEnd::kThawing;
+  out.virtual_id = walked_.is_virtual ? fragment.virtual_id : 0;
+  if (!walked_.complete() && !out.deeper && !out.thawing) out.failure = name_of(walked_.end);
   for (const hotspot::WalkedFrame& frame : walked_.frames) {
     out.frames.push_back(frame_of(frame));
     if (&frame != walked_.frames.data()) continue;
     out.imprecise = frame.blob != nullptr && frame.blob->compile_id > 0 &&
                     frame.blob->compile_id <= context_.imprecise_until_compile_id;
   }
-  check_edges(out);
+  check_edges();
 }
 
-void FragmentDecoder::check_edges(const Stack& stack) {
-  for (size_t i = 0; i + 1 < stack.frames.size(); ++i) {
-    const bool by_vm = walked_.frames[i].called_by_vm;
-    const hotspot::Edge edge = by_vm ? hotspot::Edge::kUncheckable : check_edge(stack.frames[i], stack.frames[i + 1]);
-    ++edges_[static_cast<size_t>(edge)];
+void FragmentDecoder::learn_name(const hotspot::Fragment& fragment) {
+  if (fragment.name_bytes == 0) return;
+  std::string name;
+  const uint8_t* bytes = fragment.name();
+  if (fragment.name_is_utf16) {
+    for (size_t i = 0; i + 1 < fragment.name_bytes; i += 2) {
+      append_char(name, static_cast<char16_t>(bytes[i] | bytes[i + 1] << 8));
+    }
+  } else {
+    for (size_t i = 0; i < fragment.name_bytes; ++i) append_char(name, bytes[i]);
+  }
+  events_.name_virtual(fragment.virtual_id, std::move(name));
+}
+
+void FragmentDecoder::check_edges() {
+  for (size_t i = 0; i + 1 < walked_.frames.size(); ++i) {
+    const hotspot::WalkedFrame& callee = walked_.frames[i];
+    const hotspot::WalkedFrame& caller = walked_.frames[i + 1];
+    const bool checkable = edge_check_ && !callee.called_by_vm && callee.info != nullptr && caller.info != nullptr;
+    ++edges_[static_cast<size_t>(checkable ? check_edge(callee, caller) : hotspot::Edge::kUncheckable)];
   }
 }
 
-hotspot::Edge FragmentDecoder::check_edge(const Frame& callee, const Frame& caller) {
-  if (!edge_check_ || callee.method == nullptr || caller.method == nullptr) return hotspot::Edge::kUncheckable;
-  const uint64_t key[] = {reinterpret_cast<uint64_t>(callee.method), reinterpret_cast<uint64_t>(caller.method),
+hotspot::Edge FragmentDecoder::check_edge(const hotspot::WalkedFrame& callee, const hotspot::WalkedFrame& caller) {
+  hotspot::CheckedCall* checked = caller.checked;
+  if (checked != nullptr && checked->callee == callee.info && checked->caller == caller.info &&
+      checked->bci == caller.bci) {
+    return checked->edge;
+  }
+  const uint64_t key[] = {reinterpret_cast<uint64_t>(callee.info), reinterpret_cast<uint64_t>(caller.info),
                           static_cast<uint64_t>(caller.bci)};
   const XXH128_hash_t hash = XXH3_128bits(key, sizeof(key));
   constexpr size_t kMostKnown = 1 << 16;
   if (known_edges_.size() >= kMostKnown) known_edges_.clear();
   const auto [it, is_new] = known_edges_.try_emplace({hash.low64, hash.high64});
-  if (is_new) it->second = edge_check_->check(*caller.method, caller.bci, *callee.method);
+  if (is_new) it->second = edge_check_->check(*caller.info, caller.bci, *callee.info);
+  if (checked != nullptr) *checked = {callee.info, caller.info, caller.bci, it->second};
   return it->second;
 }
 
 FragmentDecoder::Frame FragmentDecoder::frame_of(const hotspot::WalkedFrame& walked) {
   if (walked.kind == FrameKind::kStub) return {nullptr, marker(walked.blob->name), 0, FrameType::kStub};
-  const hotspot::MethodInfo* method = methods_->at(walked.method);
-  if (method == nullptr) return {nullptr, marker("[unloaded]"), 0, type_of(walked.kind)};
-  return {method, nullptr, walked.bci, type_of(walked.kind)};
+  if (walked.info == nullptr) return {nullptr, marker("[unloaded]"), 0, type_of(walked.kind)};
+  return {walked.info, nullptr, walked.bci, type_of(walked.kind)};
 }
 
 const std::string* FragmentDecoder::marker(std::string name) {
   auto& kept = markers_[name];
   if (kept == nullptr) kept = std::make_unique<std::string>(std::move(name));
   return kept.get();
-}
-
-bool FragmentDecoder::kernel_is_named(std::span<const uint64_t> kernel) const {
-  return std::all_of(kernel.begin(), kernel.end(),
-                     [&](uint64_t address) { return kernel_symbols_.find(address) != nullptr; });
-}
-
-void FragmentDecoder::name_kernel_addresses() {
-  if (waiting_.empty()) return;
-  std::vector<uint64_t> addresses;
-  for (const Waiting& sample : waiting_) {
-    for (const uint64_t address : sample.kernel) {
-      if (kernel_symbols_.find(address) == nullptr) addresses.push_back(address);
-    }
-  }
-  kernel_symbols_.learn(addresses);
-  for (size_t i = 0; i < waiting_.size(); ++i) {
-    write(waiting_[i].header, waiting_[i].kernel, waiting_[i].stack);
-    if (i % Engine::kPiece == 0) context_.make_room();
-  }
-  waiting_.clear();
 }
 
 void FragmentDecoder::forget_ended_threads() {
@@ -177,7 +212,7 @@ void FragmentDecoder::write(const capture::SampleHeader& header, std::span<const
     stacks_.clear();
     method_ids_.clear();
   }
-  events_.write(header, stack_id(kernel, stack), stack.imprecise, stack.failure);
+  events_.write(header, {stack_id(kernel, stack), stack.imprecise, stack.failure, stack.virtual_id});
   if (stack.failure.empty() && !stack.frames.empty() && stack.frames.front().method != nullptr) {
     events_.add_self(stack.frames.front().method, header.weight_ns);
   }
@@ -185,7 +220,7 @@ void FragmentDecoder::write(const capture::SampleHeader& header, std::span<const
 
 recording::StackId FragmentDecoder::stack_id(std::span<const uint64_t> kernel, const Stack& stack) {
   hashed_.assign(kernel.begin(), kernel.end());
-  hashed_.push_back(stack.truncated ? 1 : 0);
+  hashed_.push_back((stack.deeper ? 1 : 0) + (stack.thawing ? 2 : 0));
   hashed_.push_back(reinterpret_cast<uint64_t>(stack.failure.empty() ? nullptr : marker(stack.failure)));
   for (const Frame& frame : stack.frames) {
     hashed_.push_back(reinterpret_cast<uint64_t>(frame.method) ^ reinterpret_cast<uint64_t>(frame.marker));
@@ -198,8 +233,7 @@ recording::StackId FragmentDecoder::stack_id(std::span<const uint64_t> kernel, c
 
   frames_.clear();
   for (const uint64_t address : kernel) {
-    const std::string* name = kernel_symbols_.find(address);
-    frames_.push_back({context_.methods.marker(name != nullptr ? *name : "[kernel]"), 0, 0, FrameType::kKernel});
+    frames_.push_back({context_.methods.marker(std::string(kernel_symbols_.find(address))), 0, 0, FrameType::kKernel});
   }
   if (stack.frames.empty() && stack.failure.empty()) {
     frames_.push_back({context_.methods.marker("[no Java frame]"), 0, 0, FrameType::kMarker});
@@ -211,10 +245,10 @@ recording::StackId FragmentDecoder::stack_id(std::span<const uint64_t> kernel, c
   // What could not be found lies below what was.
   if (!stack.failure.empty()) {
     frames_.push_back({context_.methods.marker("[failed: " + stack.failure + "]"), 0, 0, FrameType::kMarker});
-  } else if (stack.truncated) {
+  } else if (stack.deeper) {
     frames_.push_back({context_.methods.marker("[deeper]"), 0, 0, FrameType::kMarker});
   }
-  return stacks_.emplace(key, context_.writer.stack(frames_, stack.truncated)).first->second;
+  return stacks_.emplace(key, context_.writer.stack(frames_, stack.deeper || stack.thawing)).first->second;
 }
 
 recording::MethodId FragmentDecoder::method_id(const Frame& frame) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -29,10 +30,11 @@ class FragmentDecoder {
 
   // Before a batch of samples.
   void begin();
-  // May hold a sample back until name_kernel_addresses() if a kernel address in it has no name yet.
   void decode(const capture::FragmentRecord& record);
+  // Of the fragment that was decoded last: the end of what its walk has read, if that was to the thread's first entry
+  // into Java; 0 if the walk has missed something above it; nothing if it tells nothing.
+  [[nodiscard]] std::optional<uint64_t> java_bottom() const { return java_bottom_; }
   // Once a second.
-  void name_kernel_addresses();
   void forget_ended_threads();
 
   [[nodiscard]] const std::optional<hotspot::UnloadEpoch>& epoch() const { return epoch_; }
@@ -56,21 +58,20 @@ class FragmentDecoder {
   struct Stack {
     std::vector<Frame> frames;  // Java's, innermost first
     std::string failure;
-    bool imprecise = false, truncated = false;
-  };
-  struct Waiting {
-    capture::SampleHeader header;
-    std::vector<uint64_t> kernel;
-    Stack stack;
+    bool imprecise = false;
+    bool deeper = false;     // outer frames are missing
+    bool thawing = false;    // inner ones are
+    int64_t virtual_id = 0;  // whose it is, if it is a virtual thread's
   };
 
   FragmentDecoder(EngineContext& context, recording::Event event);
-  void check_edges(const Stack& stack);
-  hotspot::Edge check_edge(const Frame& callee, const Frame& caller);
+  void forget_methods();
+  void check_edges();
+  hotspot::Edge check_edge(const hotspot::WalkedFrame& callee, const hotspot::WalkedFrame& caller);
   void walk(const hotspot::Fragment& fragment, Stack& out);
+  void learn_name(const hotspot::Fragment& fragment);
   Frame frame_of(const hotspot::WalkedFrame& walked);
   const std::string* marker(std::string name);
-  [[nodiscard]] bool kernel_is_named(std::span<const uint64_t> kernel) const;
   void write(const capture::SampleHeader& header, std::span<const uint64_t> kernel, const Stack& stack);
   recording::StackId stack_id(std::span<const uint64_t> kernel, const Stack& stack);
   recording::MethodId method_id(const Frame& frame);
@@ -86,6 +87,7 @@ class FragmentDecoder {
   const NativeCode native_;
   hotspot::WalkedStack walked_;
   Stack stack_;
+  std::optional<uint64_t> java_bottom_;
 
   SampleEvents events_;
   std::unordered_map<StackKey, recording::StackId, StackKeyHash> stacks_;
@@ -94,7 +96,6 @@ class FragmentDecoder {
   std::vector<uint64_t> hashed_;
   std::unordered_map<std::string, std::unique_ptr<std::string>> markers_;
   linux::KernelSymbols kernel_symbols_;
-  std::vector<Waiting> waiting_;
   std::unordered_map<uint32_t, Stack> last_;  // of threads that may be said to be where they were
   std::vector<uint32_t> ended_;
   std::optional<hotspot::EdgeCheck> edge_check_;

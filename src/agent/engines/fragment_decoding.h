@@ -17,10 +17,6 @@ class FragmentDecoding {
 
   [[nodiscard]] const hotspot::ThreadFields& fields() const { return fields_; }
   FragmentDecoder& decoder() { return *decoder_; }
-  void settle() {
-    decoder_->name_kernel_addresses();
-    decoder_->forget_ended_threads();
-  }
   void add_to(EngineStats& stats) const;
 
   // Of the ring: a power of two.

@@ -18,7 +18,7 @@ class KernelEngine final : public Engine {
   Result<control::EngineReport> probe() override;
   Status start() override;
   bool drain() override;
-  void settle() override { decoding_->settle(); }
+  void settle() override { decoding_->decoder().forget_ended_threads(); }
   void silence() override {
     if (capture_ != nullptr) capture_->silence();
   }

@@ -15,7 +15,7 @@ struct CpuEngine {
   std::unique_ptr<Engine> (*make)(EngineContext&);
 };
 // The best first: that is the default.
-constexpr std::array<CpuEngine, 2> kCpuEngines = {{{"agct", make_agct_engine}, {"fragment", make_fragment_engine}}};
+constexpr std::array<CpuEngine, 2> kCpuEngines = {{{"fragment", make_fragment_engine}, {"agct", make_agct_engine}}};
 
 }  // namespace
 
@@ -36,6 +36,14 @@ Result<std::vector<std::unique_ptr<Engine>>> make_engines(EngineContext& context
   if (context.options.wants_alloc()) engines.push_back(make_alloc_engine(context));
   if (engines.empty()) return Error{Errc::kUsage, "nothing to record: no engine was asked for"};
   return engines;
+}
+
+std::unique_ptr<Engine> make_next_best(EngineContext& context, const Engine& failed) {
+  if (!context.options.engine.empty()) return nullptr;
+  for (size_t i = 0; i + 1 < kCpuEngines.size(); ++i) {
+    if (kCpuEngines[i].name == failed.name()) return kCpuEngines[i + 1].make(context);
+  }
+  return nullptr;
 }
 
 }  // namespace tarsier::agent

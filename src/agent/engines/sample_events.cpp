@@ -9,9 +9,14 @@ bool SampleEvents::start_over_if_forgotten() {
   if (generation_ == context_.writer.generation()) return false;
   generation_ = context_.writer.generation();
   thread_ids_.clear();
+  virtual_ids_.clear();
+  forget_methods();
+  return true;
+}
+
+void SampleEvents::forget_methods() {
   self_ns_.clear();  // the hottest method so far is a word on the console, not worth unbounded memory
   total_ns_ = 0;
-  return true;
 }
 
 recording::ThreadId SampleEvents::thread_of(uint32_t serial) {
@@ -22,15 +27,33 @@ recording::ThreadId SampleEvents::thread_of(uint32_t serial) {
   return thread_ids_.emplace(serial, context_.writer.thread(thread->info())).first->second;
 }
 
-void SampleEvents::write(const capture::SampleHeader& sample, recording::StackId stack, bool imprecise,
-                         std::string_view failure) {
+void SampleEvents::name_virtual(int64_t id, std::string name) {
+  // Virtual threads come by the million. Whoever still runs when the names are forgotten goes without.
+  constexpr size_t kMostNames = 1 << 16;
+  if (virtual_names_.size() >= kMostNames) virtual_names_.clear();
+  virtual_names_[id] = std::move(name);
+  virtual_ids_.erase(id);
+}
+
+recording::ThreadId SampleEvents::virtual_thread(int64_t id) {
+  const auto it = virtual_ids_.find(id);
+  if (it != virtual_ids_.end()) return it->second;
+  const auto name = virtual_names_.find(id);
+  const std::string_view known = name != virtual_names_.end() ? std::string_view(name->second) : "";
+  return virtual_ids_.emplace(id, context_.writer.thread({known, 0, known, id, true})).first->second;
+}
+
+void SampleEvents::write(const capture::SampleHeader& sample, const What& what) {
+  const recording::ThreadId thread = thread_of(sample.thread);
+  const bool is_virtual = what.virtual_id != 0;
   const recording::Value values[] = {
-      thread_of(sample.thread),
-      stack,
+      is_virtual ? virtual_thread(what.virtual_id) : thread,
+      what.stack,
       static_cast<int64_t>(sample.waits ? recording::ThreadState::kSleeping : recording::ThreadState::kRunnable),
       static_cast<int64_t>(sample.weight_ns),
-      static_cast<int64_t>(imprecise),
-      failure.empty() ? std::string_view() : failure,  // without data it is null, not ""
+      static_cast<int64_t>(what.imprecise),
+      what.failure.empty() ? std::string_view() : what.failure,  // without data it is null, not ""
+      is_virtual ? thread : recording::ThreadId(),
       static_cast<int64_t>(sample.repeated),
   };
   // The last field is one of wall samples only.
@@ -38,8 +61,8 @@ void SampleEvents::write(const capture::SampleHeader& sample, recording::StackId
   context_.writer.event(event_, Nanos(static_cast<int64_t>(sample.time_ns)), std::span(values).first(fields));
   context_.threads.mark_seen(sample.thread);
   ++counts_.written;
-  counts_.failed += failure.empty() ? 0 : 1;
-  counts_.imprecise += imprecise ? 1 : 0;
+  counts_.failed += what.failure.empty() ? 0 : 1;
+  counts_.imprecise += what.imprecise ? 1 : 0;
   total_ns_ += sample.weight_ns;
 }
 

@@ -18,10 +18,20 @@ class SampleEvents {
 
   // True if the writer has forgotten all ids since the last call: those of stacks are void.
   bool start_over_if_forgotten();
-  // `failure`: why there is no stack; empty if there is one.
-  void write(const capture::SampleHeader& sample, recording::StackId stack, bool imprecise, std::string_view failure);
+  struct What {
+    recording::StackId stack;
+    bool imprecise = false;
+    std::string_view failure;  // why there is no stack; empty if there is one
+    int64_t virtual_id = 0;    // of the virtual thread that the sampled thread carried; 0: none
+  };
+  void write(const capture::SampleHeader& sample, const What& what);
+  // The name of a virtual thread, before its first sample.
+  void name_virtual(int64_t id, std::string name);
   // The method at the top of the stack just written, by whatever the engine knows it.
   void add_self(const void* method, uint64_t weight_ns) { self_ns_[method] += weight_ns; }
+
+  // What add_self() was given is not to be used any more.
+  void forget_methods();
 
   struct Counts {
     uint64_t written = 0, failed = 0, imprecise = 0;
@@ -33,11 +43,14 @@ class SampleEvents {
 
  private:
   recording::ThreadId thread_of(uint32_t serial);
+  recording::ThreadId virtual_thread(int64_t id);
 
   EngineContext& context_;
   const recording::Event event_;
   uint64_t generation_ = ~uint64_t{0};  // of the writer's ids below
   std::unordered_map<uint32_t, recording::ThreadId> thread_ids_;
+  std::unordered_map<int64_t, recording::ThreadId> virtual_ids_;
+  std::unordered_map<int64_t, std::string> virtual_names_;  // of those that have one
   Counts counts_;
   std::unordered_map<const void*, uint64_t> self_ns_;
   uint64_t total_ns_ = 0;

@@ -43,6 +43,7 @@ class SignalSampler final : public ThreadListener {
   void thread_ended(const JavaThread& thread) override {
     const auto it = slots_.find(thread.tid);
     if (it == slots_.end()) return;
+    clock_.quieten(it->second->clock);
     capture_.threads().set(thread.tid, nullptr);
     clock_.stop(it->second->clock);
     slots_.erase(it);

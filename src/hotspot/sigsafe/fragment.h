@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "hotspot/sigsafe/virtual_thread.h"
+
 namespace tarsier::hotspot {
 
 // aarch64: x0 to x30. x86_64: rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, r8 to r15.
@@ -24,9 +26,17 @@ struct Fragment {
   int32_t thread_state;   // the JVM's own: kThreadInJava, ..
   uint32_t stack_bytes;   // that follow: the memory from sp on
   uint64_t epoch;         // of class unloading, when it was copied; see UnloadEpoch
-  bool cut;               // the stack goes on behind them, as far as is known with Java frames
+  int64_t virtual_id;     // Thread.threadId() of the virtual thread that is mounted; 0: none, or not known
+  uint32_t frozen_bytes;  // that follow the stack: FrozenParts, innermost first, each before its bytes
+  uint16_t name_bytes;    // that follow those, padded to 8: the virtual thread's name, once
+  bool name_is_utf16;
+  bool frozen_cut;  // there are more parts, or they could not be read
+  bool cut;         // the stack goes on behind its bytes, as far as is known with Java frames
 
   [[nodiscard]] const uint8_t* stack() const noexcept { return reinterpret_cast<const uint8_t*>(this + 1); }
+  [[nodiscard]] const uint8_t* frozen() const noexcept { return stack() + stack_bytes; }
+  [[nodiscard]] const uint8_t* name() const noexcept { return frozen() + frozen_bytes; }
+  [[nodiscard]] uint32_t padded_name() const noexcept { return (name_bytes + 7U) & ~7U; }
 };
 static_assert(sizeof(Fragment) % 8 == 0);
 

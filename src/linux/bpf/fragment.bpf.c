@@ -160,6 +160,11 @@ int take_fragment(struct Tick* tick) {
   struct Fragment* fragment = (struct Fragment*)(record + sizeof(*header) + kernel_bytes);
   copy_registers(fragment, &registers);
   fragment->stack_bytes = bytes;
+  fragment->virtual_id = 0;
+  fragment->frozen_bytes = 0;
+  fragment->name_bytes = 0;
+  fragment->name_is_utf16 = 0;
+  fragment->frozen_cut = 0;
   fragment->cut = size > bytes;
   if (!read_thread(fragment, java_thread)) {
     ++counts->thread_unreadable;

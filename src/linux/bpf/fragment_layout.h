@@ -59,7 +59,13 @@ struct Fragment {
   __u64 continuation;
   __u32 thread_state, stack_bytes;
   __u64 epoch;
-  __u64 cut;  // a bool, and what pads it
+  // Of virtual threads: not copied here (yet), so always 0.
+  __u64 virtual_id;
+  __u32 frozen_bytes;
+  __u16 name_bytes;
+  __u8 name_is_utf16, frozen_cut;
+  __u8 cut;
+  __u8 unused[7];
 };
 
 #ifdef __cplusplus

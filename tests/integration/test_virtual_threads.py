@@ -1,0 +1,35 @@
+"""Virtual threads that park deep in their stacks: most frames lie in the heap when they are sampled."""
+import pytest
+from harness import LIBRARY, Program, engine, report, samples_by_jfr
+
+DEPTH = 30  # of VirtualDeep
+# It works at the bottom, and on the way up with 1, 11 and 21 calls of deep() still to return from.
+POSSIBLE = {DEPTH + 1, DEPTH + 1 - 1, DEPTH + 1 - 11, DEPTH + 1 - 21}
+
+
+@pytest.mark.parametrize("collector", ["Serial", "Parallel", "G1", "Z", "Shenandoah"])
+def test_the_stack_reaches_the_task_through_the_heap(jdk, classes, tmp_path, collector):
+    if jdk.major < 21:
+        pytest.skip("this JVM has no virtual threads")
+    if not jdk.has_collector(collector):
+        pytest.skip(f"this JVM was built without {collector}GC")
+    file = tmp_path / "out.jfr"
+    options = [f"-XX:+Use{collector}GC", "-Xmx300m", f"-agentpath:{LIBRARY}=cpu,engine=fragment,file={file}"]
+    with Program(jdk, classes, "VirtualDeep", 3, 50, *([] if collector == "Z" else ["gc"]), options=options) as program:
+        assert program.wait() == 0, program.errors
+    samples = samples_by_jfr(jdk, file, depth=100)
+    burning = [sample for sample in samples if "VirtualDeep.burn" in sample.frames]
+    whole = [sample for sample in burning if sample.frames.count("VirtualDeep.deep") in POSSIBLE
+             and "VirtualDeep.task" in sample.frames and "java.lang.VirtualThread.run" in sample.frames]
+    assert len(whole) >= (0.95 if collector in ("Z", "Shenandoah") else 0.99) * len(burning) > 100, \
+        [sample.frames for sample in burning if sample not in whole][:3]
+    # Who it was, and who carried it.
+    named = [sample for sample in burning if sample.thread and sample.thread.startswith("worker-")]
+    assert len(named) >= 0.99 * len(burning)
+    assert all(sample.is_virtual and sample.carrier.startswith("ForkJoinPool") for sample in named)
+    document = report(file)
+    assert engine(document, "fragment")["counters"]["edges: wrong"] == 0
+    # What carriers did for others is not counted twice.
+    of_workers = sum(thread["cpu_ns"] for thread in document["threads"] if thread["virtual"])
+    of_carriers = sum(thread["cpu_ns"] for thread in document["threads"] if "-worker-" in thread["name"])
+    assert of_carriers < 0.3 * of_workers
