@@ -7,6 +7,7 @@
 
 #include "agent/session.h"
 #include "agent/session_slot.h"
+#include "agent/stub_names.h"
 #include "base/sigsafe/gate.h"
 
 namespace tarsier::agent {
@@ -73,6 +74,7 @@ Status install_callbacks(jvmtiEnv* jvmti) {
   callbacks.ClassLoad = on_class_load;
   callbacks.VMDeath = on_vm_death;
   callbacks.SampledObjectAlloc = on_sampled_object;
+  callbacks.DynamicCodeGenerated = on_dynamic_code;
   if (jvmti->SetEventCallbacks(&callbacks, sizeof(callbacks)) != JVMTI_ERROR_NONE) {
     return Error{Errc::kFailed, "the JVM does not take our JVMTI callbacks"};
   }

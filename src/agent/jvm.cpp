@@ -5,9 +5,13 @@
 namespace tarsier::agent {
 namespace {
 
-constexpr jvmtiEvent kEvents[] = {JVMTI_EVENT_THREAD_START,  JVMTI_EVENT_THREAD_END,
-                                  JVMTI_EVENT_VM_DEATH,      JVMTI_EVENT_CLASS_LOAD,
-                                  JVMTI_EVENT_CLASS_PREPARE, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC};
+constexpr jvmtiEvent kEvents[] = {JVMTI_EVENT_THREAD_START,
+                                  JVMTI_EVENT_THREAD_END,
+                                  JVMTI_EVENT_VM_DEATH,
+                                  JVMTI_EVENT_CLASS_LOAD,
+                                  JVMTI_EVENT_CLASS_PREPARE,
+                                  JVMTI_EVENT_SAMPLED_OBJECT_ALLOC,
+                                  JVMTI_EVENT_DYNAMIC_CODE_GENERATED};
 
 }  // namespace
 

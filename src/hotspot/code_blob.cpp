@@ -161,6 +161,8 @@ std::unique_ptr<CodeBlob> CodeBlobs::read(Address blob) const {
   const auto name = memory_->read_string(field<Address>(blob, layout_.name), 80);
   out->name = name.value_or("");
   out->kind = kind_of(out->name);
+  // HotSpot keeps many of them in one blob: "vtable chunks", "I2C/C2I adapters".
+  if (out->kind == BlobKind::kAdapter) out->name = has(out->name, "table") ? "vtable stub" : "I2C/C2I adapter";
   if (out->is_method() && !read_method(blob, *out)) return nullptr;
   return out;
 }

@@ -107,6 +107,9 @@ class StackWalker::Walk {
   void add(FrameKind kind, Address method, int32_t bci, const CodeBlob* blob) {
     out_.frames.push_back({kind, false, bci, method, method != 0 ? w_.methods_->at(method) : nullptr, blob, nullptr});
   }
+  void add_stub(Address pc, const CodeBlob& blob) {
+    out_.frames.push_back({FrameKind::kStub, false, -1, pc, nullptr, &blob, nullptr});
+  }
   void add(FrameKind kind, const MethodInfo& method, int32_t bci) {
     out_.frames.push_back({kind, false, bci, method.method, &method, nullptr, nullptr});
   }
@@ -261,7 +264,7 @@ class StackWalker::Walk {
 
   bool leave_adapter(const CodeBlob& blob) {
     out_.start = WalkStart::kAdapter;
-    add(FrameKind::kStub, 0, -1, &blob);
+    add_stub(f_.pc, blob);
     const Position unsaved = unsaved_return();
     const StubCode code(*this, blob);
     if (const auto pushed = w_.machine_->pushed_by_stub(code.before(), true)) {
@@ -277,7 +280,7 @@ class StackWalker::Walk {
 
   // Stubs keep frames as they like: try the ways in which it is done, and believe the first that leads somewhere.
   bool leave_stub(const CodeBlob& blob) {
-    add(FrameKind::kStub, 0, -1, &blob);
+    add_stub(f_.pc, blob);
     out_.start = WalkStart::kStub;
     from_leaf_ = true;
     const StubCode code(*this, blob);
@@ -421,7 +424,7 @@ class StackWalker::Walk {
     if (blob->kind == BlobKind::kStubRoutines || blob->kind == BlobKind::kAdapter ||
         (blob->kind == BlobKind::kRuntimeStub && blob->frame_bytes <= 0)) {
       const Position stub = at_;
-      add(FrameKind::kStub, 0, -1, blob);
+      add_stub(at_.pc, *blob);
       return try_record(stub) || try_words(stub) || end_with(WalkEnd::kNoSender);
     }
     // Up to JDK 11 on aarch64 C2 pushes a pair of words before such a call.
@@ -526,7 +529,7 @@ class StackWalker::Walk {
                                  [](const WalkedFrame& frame) { return frame.kind != FrameKind::kStub; });
     constexpr Address kBeforeRoomIsMade = 96;
     thaws_ = !any && !(f_.continuation >= at_.sp && f_.continuation - at_.sp <= kBeforeRoomIsMade);
-    if (!any && out_.frames.empty()) add(FrameKind::kStub, 0, -1, w_.blobs_->at(at_.pc));
+    if (!any && out_.frames.empty()) add_stub(at_.pc, *w_.blobs_->at(at_.pc));
     if (frozen_ == frozen_end_) return end_with(WalkEnd::kNotThawed);
     is_frozen_ = true;
     return next_part();

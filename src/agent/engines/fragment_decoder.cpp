@@ -76,6 +76,7 @@ Result<std::unique_ptr<FragmentDecoder>> FragmentDecoder::make(EngineContext& co
                                            hotspot::Machine::host(), major, &decoder->native_);
   if (!walker) return std::move(walker).error();
   decoder->walker_ = std::make_unique<hotspot::StackWalker>(*walker);
+  decoder->stub_names_ = StubNames::collect(context.jvm);
   return decoder;
 }
 
@@ -189,7 +190,10 @@ hotspot::Edge FragmentDecoder::check_edge(const hotspot::WalkedFrame& callee, co
 }
 
 FragmentDecoder::Frame FragmentDecoder::frame_of(const hotspot::WalkedFrame& walked) {
-  if (walked.kind == FrameKind::kStub) return {nullptr, marker(walked.blob->name), 0, FrameType::kStub};
+  if (walked.kind == FrameKind::kStub) {
+    const std::string_view piece = stub_names_.at(walked.method);
+    return {nullptr, marker(piece.empty() ? walked.blob->name : std::string(piece)), 0, FrameType::kStub};
+  }
   if (walked.info == nullptr) return {nullptr, marker("[unloaded]"), 0, type_of(walked.kind)};
   return {walked.info, nullptr, walked.bci, type_of(walked.kind)};
 }

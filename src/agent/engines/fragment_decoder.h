@@ -14,6 +14,7 @@
 #include "agent/engines/native_code.h"
 #include "agent/engines/sample_events.h"
 #include "agent/engines/stack_key.h"
+#include "agent/stub_names.h"
 #include "base/trusted_memory.h"
 #include "capture/fragment_capture.h"
 #include "hotspot/code_cache.h"
@@ -85,6 +86,7 @@ class FragmentDecoder {
   std::unique_ptr<hotspot::Methods> methods_;
   std::unique_ptr<hotspot::StackWalker> walker_;
   const NativeCode native_;
+  StubNames stub_names_;
   hotspot::WalkedStack walked_;
   Stack stack_;
   std::optional<uint64_t> java_bottom_;
