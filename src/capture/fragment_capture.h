@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -27,10 +28,16 @@ static_assert(sizeof(FragmentRecord) % 8 == 0);
 
 class FragmentCapture final : public SignalCapture {
  public:
+  // Copied of a thread at once; of one that is known to be deeper, at most kMaxDeepStack, and no more than a part of
+  // the ring.
   static constexpr uint32_t kMaxStack = 32 << 10;
+  static constexpr uint32_t kMaxDeepStack = 512 << 10;
 
   FragmentCapture(Clock& clock, const hotspot::ThreadFields& fields, const Memory& memory) noexcept
-      : SignalCapture(clock, memory, sizeof(FragmentRecord)), fields_(fields), self_(::getpid()) {}
+      : SignalCapture(clock, memory, sizeof(FragmentRecord)),
+        fields_(fields),
+        self_(::getpid()),
+        max_deep_stack_(std::clamp(static_cast<uint32_t>(memory.ring_size / 16), kMaxStack, kMaxDeepStack)) {}
 
   JavaBottoms& bottoms() noexcept { return bottoms_; }
 
@@ -48,6 +55,7 @@ class FragmentCapture final : public SignalCapture {
   static constexpr uint64_t kEntryBytes = 64;
   const hotspot::ThreadFields fields_;
   const pid_t self_;
+  const uint32_t max_deep_stack_;
   JavaBottoms bottoms_;
   std::atomic<const hotspot::VirtualThreadLayout*> virtual_threads_{nullptr};
 };

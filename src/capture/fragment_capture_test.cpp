@@ -30,7 +30,7 @@ class ManualClock final : public Clock {
 
 struct Fixture {
   Fixture()
-      : ring(1 << 15),
+      : ring(1 << 17),
         table(1 << 22),
         capture(clock, fields, {reinterpret_cast<uint8_t*>(ring.data()), 8 * ring.size(), table.data(), table.size()}) {
     thread.clock.serial = 42;
@@ -99,6 +99,11 @@ TEST(FragmentCapture, a_deep_stack_is_cut_and_a_foreign_one_left_alone) {
   (void)f.copied(fragment);
   EXPECT_EQ(fragment.stack_bytes, FragmentCapture::kMaxStack);
   EXPECT_TRUE(fragment.cut);
+  f.capture.bottoms().learn(42, {0, true});
+  ::raise(signal->number());
+  (void)f.copied(fragment);
+  EXPECT_GT(fragment.stack_bytes, FragmentCapture::kMaxStack);
+  EXPECT_LE(fragment.sp + fragment.stack_bytes, f.java_thread[6]);
   f.java_thread[6] = 4096;  // not the stack that we are on
   ::raise(signal->number());
   (void)f.copied(fragment);
@@ -114,17 +119,17 @@ TEST(FragmentCapture, nothing_is_copied_above_the_bottom_that_was_learned) {
   room[300] = 1;
   f.java_thread[6] = reinterpret_cast<uint64_t>(room + 512);
   hotspot::Fragment fragment;
-  f.capture.bottoms().learn(42, reinterpret_cast<uint64_t>(room + 400));
+  f.capture.bottoms().learn(42, {reinterpret_cast<uint64_t>(room + 400), false});
   ::raise(signal->number());
   (void)f.copied(fragment);
   EXPECT_EQ(fragment.sp + fragment.stack_bytes, reinterpret_cast<uint64_t>(room + 400));
   EXPECT_FALSE(fragment.cut);
   // Of another thread, below sp, forgotten again: up to the base.
-  f.capture.bottoms().learn(42 + 4096, reinterpret_cast<uint64_t>(room + 400));
+  f.capture.bottoms().learn(42 + 4096, {reinterpret_cast<uint64_t>(room + 400), false});
   ::raise(signal->number());
   (void)f.copied(fragment);
   EXPECT_EQ(fragment.sp + fragment.stack_bytes, f.java_thread[6]);
-  f.capture.bottoms().learn(42, fragment.sp - 4096);
+  f.capture.bottoms().learn(42, {fragment.sp - 4096, false});
   ::raise(signal->number());
   (void)f.copied(fragment);
   EXPECT_EQ(fragment.sp + fragment.stack_bytes, f.java_thread[6]);

@@ -32,9 +32,13 @@ class FragmentDecoder {
   // Before a batch of samples.
   void begin();
   void decode(const capture::FragmentRecord& record);
-  // Of the fragment that was decoded last: the end of what its walk has read, if that was to the thread's first entry
-  // into Java; 0 if the walk has missed something above it; nothing if it tells nothing.
-  [[nodiscard]] std::optional<uint64_t> java_bottom() const { return java_bottom_; }
+  // Of the fragment that was decoded last, what it tells about the thread's stack: where its walk has ended (at the
+  // thread's first entry into Java; 0: above what was copied), and that there was more of it than was copied.
+  struct Learned {
+    std::optional<uint64_t> bottom;
+    bool deep = false;
+  };
+  [[nodiscard]] const Learned& learned() const { return learned_; }
   // Once a second.
   void forget_ended_threads();
 
@@ -89,7 +93,7 @@ class FragmentDecoder {
   StubNames stub_names_;
   hotspot::WalkedStack walked_;
   Stack stack_;
-  std::optional<uint64_t> java_bottom_;
+  Learned learned_;
 
   SampleEvents events_;
   std::unordered_map<StackKey, recording::StackId, StackKeyHash> stacks_;
