@@ -20,9 +20,10 @@ namespace tarsier::agent {
 namespace {
 
 void* run_session(void* argument) {
-  const std::unique_ptr<std::shared_ptr<Session>> session(static_cast<std::shared_ptr<Session>*>(argument));
+  std::unique_ptr<std::shared_ptr<Session>> session(static_cast<std::shared_ptr<Session>*>(argument));
   ::pthread_setname_np(::pthread_self(), "tarsier");
   (*session)->run();
+  session.reset();
   // Each session's thread may get another of malloc's arenas, and what is freed stays in it: some sessions later the
   // process would hold our memory many times over.
   ::malloc_trim(0);

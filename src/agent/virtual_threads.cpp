@@ -10,6 +10,20 @@ class Fields {
  public:
   explicit Fields(JNIEnv* jni) : jni_(jni) {}
 
+  // FindClass would initialise it.
+  jclass find_class_as_it_is(const char* name) {
+    jclass java_class = find_class("java/lang/Class");
+    if (java_class == nullptr) return nullptr;
+    jmethodID for_name =
+        jni_->GetStaticMethodID(java_class, "forName", "(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;");
+    jstring text = for_name == nullptr ? nullptr : jni_->NewStringUTF(name);
+    jobject found =
+        text == nullptr ? nullptr : jni_->CallStaticObjectMethod(java_class, for_name, text, false, nullptr);
+    jni_->ExceptionClear();
+    if (text != nullptr) jni_->DeleteLocalRef(text);
+    jni_->DeleteLocalRef(java_class);
+    return static_cast<jclass>(found);
+  }
   jclass find_class(const char* name) {
     jclass found = jni_->FindClass(name);
     jni_->ExceptionClear();
@@ -41,7 +55,7 @@ VirtualThreads::VirtualThreads(Jvm& jvm) : jvm_(jvm) {
   constexpr int kFirst = 21;
   if (jvm.major() < kFirst || !jvm.lib().structs()) return;
   JNIEnv* jni = jvm.jni();
-  if (jclass found = Fields(jni).find_class("java/lang/VirtualThread")) {
+  if (jclass found = Fields(jni).find_class_as_it_is("java.lang.VirtualThread")) {
     virtual_thread_ = static_cast<jclass>(jni->NewGlobalRef(found));
     jni->DeleteLocalRef(found);
   }

@@ -54,14 +54,14 @@ void KernelSymbols::load() {
   for_each_line(path_, [&](const Line& line) {
     if (std::string_view("tTwW").find(line.type) == std::string_view::npos || line.address == 0) return true;
     functions_.push_back({line.address, static_cast<uint32_t>(names_.size()), static_cast<uint32_t>(line.name.size())});
-    names_ += line.name;
+    names_.insert(names_.end(), line.name.begin(), line.name.end());
     return true;
   });
   functions_.shrink_to_fit();
   names_.shrink_to_fit();
   // The file is sorted but for modules.
-  std::stable_sort(functions_.begin(), functions_.end(),
-                   [](const Function& a, const Function& b) { return a.start < b.start; });
+  std::sort(functions_.begin(), functions_.end(),
+            [](const Function& a, const Function& b) { return a.start < b.start; });
 }
 
 std::string_view KernelSymbols::find(uint64_t address) {
@@ -71,7 +71,7 @@ std::string_view KernelSymbols::find(uint64_t address) {
                        [](uint64_t wanted, const Function& function) { return wanted < function.start; });
   if (after == functions_.begin()) return "[kernel]";
   const Function& function = *(after - 1);
-  return std::string_view(names_).substr(function.name, function.length);
+  return {names_.data() + function.name, function.length};
 }
 
 }  // namespace tarsier::linux

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/page_allocator.h"
+
 namespace tarsier::linux {
 
 class KernelSymbols {
@@ -27,8 +29,8 @@ class KernelSymbols {
 
   std::string path_;
   bool loaded_ = false;
-  std::vector<Function> functions_;  // by start
-  std::string names_;
+  std::vector<Function, PageAllocator<Function>> functions_;  // by start
+  std::vector<char, PageAllocator<char>> names_;
 };
 
 }  // namespace tarsier::linux

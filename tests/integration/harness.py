@@ -161,13 +161,13 @@ class Recorder:
 
 
 def wait_until(condition, what, seconds=DEADLINE):
-    """The first true value of `condition()`."""
+    """The first true value of `condition()`. `what`: a text, or a function that makes one when it is needed."""
     deadline = time.monotonic() + seconds
     while True:
         value = condition()
         if value:
             return value
-        assert time.monotonic() < deadline, f"not within {seconds} s: {what}"
+        assert time.monotonic() < deadline, f"not within {seconds} s: {what if isinstance(what, str) else what()}"
         time.sleep(0.05)
 
 

@@ -129,7 +129,10 @@ def test_shares_when_attached_late(known_answer, jdk, tmp_path):
     assert len([s for s in old if s.imprecise]) > 0.9 * len(old) > 0, f"{len(old)} samples in old code"
     new = [s for s in samples if s.thread == "burner" and after_switch <= s.time < end]
     assert not [s for s in new if s.imprecise and s.top.startswith("Work.")]
-    total = sum(s.weight for s in new)
+    # On a loaded machine the rest is in the kernel, where it is preempted, and where it asks for the time.
+    tops = ("Work.seventy", "Work.leaf", "Work.ten")
+    total = sum(s.weight for s in new if s.top in tops)
+    assert total > 0.93 * sum(s.weight for s in new)
     error = 0.02 if len(new) > 8000 else 0.02 + 4 * math.sqrt(0.25 / len(new))
     for top, method in (("Work.seventy", "Work.seventy"), ("Work.leaf", "Work.twenty"), ("Work.ten", "Work.ten")):
         share = sum(s.weight for s in new if s.top == top) / total
@@ -157,5 +160,5 @@ def test_what_java_code_calls_in_the_jvm_has_a_stack(jdk, classes, tmp_path):
     hot = {row["method"]: row for row in document["hot"]}
     assert hot["RuntimeCalls.work"]["total"] > 0.85 * hot["RuntimeCalls.main"]["total"] > 0.5, document["verdict"]
     # On x86_64 C2 has instructions or stubs for all of them, but for the remainder.
-    assert sum(row["self"] for name, row in hot.items() if name.startswith(("lib", "StubRoutines"))) > 0.1
+    assert sum(row["self"] for name, row in hot.items() if name.startswith(("lib", "dsin", "StubRoutines"))) > 0.1
     assert sum(document["quality"]["failed"].values()) < 0.05 * document["quality"]["samples"], document["quality"]

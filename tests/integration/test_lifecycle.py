@@ -45,7 +45,8 @@ def test_fifty_sessions_leave_nothing_behind(known_answer, tmp_path, clock):
             mapped, anonymous, private = our_mappings(pid), mapped_bytes(pid)["anonymous"], private_bytes(pid)
     assert taken > 0
     # Our thread says that the file is finished, then ends: that takes it a moment.
-    wait_until(lambda: names_of_threads(pid) == threads, f"the threads are {threads} again", 10)
+    wait_until(lambda: names_of_threads(pid) == threads,
+               lambda: f"the threads are {threads} again: {names_of_threads(pid)}", 10)
     wait_until(lambda: descriptors_of(pid) == descriptors, f"the descriptors are {descriptors} again", 10)
     assert timers_of(pid) == []
     after = signal_sets(pid)
@@ -121,7 +122,7 @@ def jvmti_events(jdk, pid):
 
 def test_no_event_is_enabled_between_sessions(jdk, known_answer, tmp_path):
     file, before = tmp_path / "out.jfr", jvmti_events(jdk, known_answer.pid)
-    with Recorder("-o", file, known_answer.pid) as recorder:
+    with Recorder("--cpu", "--alloc", "--engine", "agct", "-o", file, known_answer.pid) as recorder:
         wait_for_recording(file)
         assert {"thread_life", "class_prepare"} <= jvmti_events(jdk, known_answer.pid)
         recorder.interrupt()

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "agent/engines/native_code.h"
+
 namespace tarsier::agent {
 namespace {
 
@@ -38,11 +40,6 @@ Dl_info library_at(uint64_t pc) {
   Dl_info info{};
   ::dladdr(reinterpret_cast<void*>(pc), &info);
   return info;
-}
-std::string library_name(uint64_t pc) {
-  const char* path = library_at(pc).dli_fname;
-  if (path == nullptr) return "[native]";
-  return std::string(path + std::string_view(path).rfind('/') + 1);  // npos + 1 is 0
 }
 
 std::string failure_name(const AgctRecord& record) {

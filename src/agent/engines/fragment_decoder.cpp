@@ -141,6 +141,9 @@ void FragmentDecoder::walk(const hotspot::Fragment& fragment, Stack& out) {
   out.thawing = walked_.end == WalkEnd::kThawing;
   out.virtual_id = walked_.is_virtual ? fragment.virtual_id : 0;
   if (!walked_.complete() && !out.deeper && !out.thawing) out.failure = name_of(walked_.end);
+  if (walked_.start == hotspot::WalkStart::kNativeLeaf) {
+    out.frames.push_back({nullptr, marker(library_name(fragment.pc)), 0, FrameType::kVm});
+  }
   for (const hotspot::WalkedFrame& frame : walked_.frames) {
     out.frames.push_back(frame_of(frame));
     if (&frame != walked_.frames.data()) continue;

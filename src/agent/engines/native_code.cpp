@@ -1,8 +1,19 @@
 #include "agent/engines/native_code.h"
 
+#include <dlfcn.h>
+
+#include <string_view>
+
 #include "linux/loaded_library.h"
 
 namespace tarsier::agent {
+
+std::string library_name(Address pc) {
+  Dl_info info{};
+  if (::dladdr(reinterpret_cast<void*>(pc), &info) == 0 || info.dli_fname == nullptr) return "[native]";
+  const std::string_view path(info.dli_fname);
+  return std::string(path.substr(path.rfind('/') + 1));  // npos + 1 is 0
+}
 
 // These stay loaded as long as the JVM lives.
 NativeCode::NativeCode() {

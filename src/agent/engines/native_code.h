@@ -2,12 +2,16 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "capture/unwind_table.h"
 #include "hotspot/native_frames.h"
 
 namespace tarsier::agent {
+
+// "libm.so.6", "[native]" if the pc is in none. Session thread.
+std::string library_name(Address pc);
 
 class NativeCode final : public hotspot::NativeFrames {
  public:
