@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/memory.h"
-#include "base/page_allocator.h"
 #include "base/result.h"
 #include "hotspot/code_blob.h"
 #include "hotspot/edge_check.h"
@@ -107,7 +106,7 @@ class StackWalker {
   Methods* methods_;
   const Machine* machine_;
   int major_;
-  std::vector<ReturnAddress, PageAllocator<ReturnAddress>> return_addresses_;  // by a hash of the pc
+  std::vector<ReturnAddress> return_addresses_;  // by a hash of the pc
   Address call_stub_return_ = 0;
   const NativeFrames* native_ = nullptr;  // null: what is native can't be left
   uint64_t wrapper_anchor_ = 0;

@@ -54,7 +54,7 @@ void KernelSymbols::load() {
   for_each_line(path_, [&](const Line& line) {
     if (std::string_view("tTwW").find(line.type) == std::string_view::npos || line.address == 0) return true;
     functions_.push_back({line.address, static_cast<uint32_t>(names_.size()), static_cast<uint32_t>(line.name.size())});
-    names_.insert(names_.end(), line.name.begin(), line.name.end());
+    names_ += line.name;
     return true;
   });
   functions_.shrink_to_fit();
@@ -71,7 +71,7 @@ std::string_view KernelSymbols::find(uint64_t address) {
                        [](uint64_t wanted, const Function& function) { return wanted < function.start; });
   if (after == functions_.begin()) return "[kernel]";
   const Function& function = *(after - 1);
-  return {names_.data() + function.name, function.length};
+  return std::string_view(names_).substr(function.name, function.length);
 }
 
 }  // namespace tarsier::linux

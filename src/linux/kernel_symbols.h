@@ -7,8 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/page_allocator.h"
-
 namespace tarsier::linux {
 
 class KernelSymbols {
@@ -29,8 +27,8 @@ class KernelSymbols {
 
   std::string path_;
   bool loaded_ = false;
-  std::vector<Function, PageAllocator<Function>> functions_;  // by start
-  std::vector<char, PageAllocator<char>> names_;
+  std::vector<Function> functions_;  // by start
+  std::string names_;
 };
 
 }  // namespace tarsier::linux
