@@ -143,7 +143,7 @@ TEST(FragmentCapture, what_does_not_fit_is_dropped_and_counted) {
   volatile uint8_t room[2 * FragmentCapture::kMaxStack];
   room[sizeof(room) - 1] = 1;
   f.java_thread[6] = reinterpret_cast<uint64_t>(room) + sizeof(room);
-  for (int i = 0; i < 20; ++i) ::raise(signal->number());
+  for (int i = 0; i < 60; ++i) ::raise(signal->number());
   const uint64_t written = f.capture.ring().consume([](const uint8_t*, size_t) {});
   const uint64_t dropped = f.capture.counters().dropped[static_cast<size_t>(Drop::kRingFull)];
   EXPECT_GT(written, 0u);
