@@ -67,8 +67,12 @@ void FragmentCapture::take(SampledThread& thread, const siginfo_t& info, void* u
   if (fields_.continuation != 0) fragment.continuation = field<uint64_t>(thread.java_thread, fields_.continuation);
   if (fields_.unloaded != nullptr) fragment.epoch = *fields_.unloaded + *fields_.unloaded_shared;
   std::optional<FrozenFrames> frozen;
-  if (const auto* layout = virtual_threads_.load(std::memory_order_acquire)) {
-    frozen.emplace(*layout, self_, thread.java_thread, thread.named_virtual_id);
+  // The entry of a continuation lies on the thread's own stack, which alone is read without asking the kernel.
+  const bool entry_is_here =
+      fragment.continuation == 0 || (fragment.continuation > fragment.sp &&
+                                     fragment.continuation < field<uint64_t>(thread.java_thread, fields_.stack_base));
+  if (virtual_threads_ != nullptr && entry_is_here) {
+    frozen.emplace(*virtual_threads_, self_, thread.java_thread, thread.named_virtual_id);
     frozen->find(fragment);
   }
   set_stack_size(thread, fragment);

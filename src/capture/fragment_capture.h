@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -41,10 +40,8 @@ class FragmentCapture final : public SignalCapture {
 
   JavaBottoms& bottoms() noexcept { return bottoms_; }
 
-  // As soon as the JVM has virtual threads. The layout must stay until activate(nullptr).
-  void set_virtual_threads(const hotspot::VirtualThreadLayout* layout) noexcept {
-    virtual_threads_.store(layout, std::memory_order_release);
-  }
+  // Before activate(): where the JVM keeps virtual threads, if it has any. Must live as long.
+  void set_virtual_threads(const hotspot::VirtualThreadLayout* layout) noexcept { virtual_threads_ = layout; }
 
  private:
   void take(SampledThread& thread, const siginfo_t& info, void* ucontext, uint64_t now_ns) noexcept override;
@@ -57,7 +54,7 @@ class FragmentCapture final : public SignalCapture {
   const pid_t self_;
   const uint32_t max_deep_stack_;
   JavaBottoms bottoms_;
-  std::atomic<const hotspot::VirtualThreadLayout*> virtual_threads_{nullptr};
+  const hotspot::VirtualThreadLayout* virtual_threads_ = nullptr;
 };
 
 }  // namespace tarsier::capture

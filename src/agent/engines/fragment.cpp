@@ -15,7 +15,7 @@ namespace {
 
 class FragmentEngine final : public SignalEngine {
  public:
-  explicit FragmentEngine(EngineContext& context) : SignalEngine(context), virtual_threads_(context.jvm) {}
+  explicit FragmentEngine(EngineContext& context) : SignalEngine(context) {}
 
   std::string_view name() const override { return "fragment"; }
   Result<control::EngineReport> probe() override;
@@ -28,20 +28,10 @@ class FragmentEngine final : public SignalEngine {
                                                        const capture::SignalCapture::Memory& memory) override {
     auto capture = std::make_unique<capture::FragmentCapture>(clock, decoding_->fields(), memory);
     fragments_ = capture.get();
-    look_for_virtual_threads();
+    capture->set_virtual_threads(virtual_threads_ ? &*virtual_threads_ : nullptr);
     return capture;
   }
-  void look_for_virtual_threads() {
-    if (has_virtual_threads_) return;
-    const hotspot::VirtualThreadLayout* layout = virtual_threads_.layout();
-    if (layout == nullptr) return;
-    fragments_->set_virtual_threads(layout);
-    has_virtual_threads_ = true;
-  }
-  void begin_decoding() override {
-    look_for_virtual_threads();
-    decoding_->decoder().begin();
-  }
+  void begin_decoding() override { decoding_->decoder().begin(); }
   void decode(const uint8_t* bytes) override {
     const auto& record = *reinterpret_cast<const capture::FragmentRecord*>(bytes);
     decoding_->decoder().decode(record);
@@ -57,8 +47,7 @@ class FragmentEngine final : public SignalEngine {
 
   std::optional<FragmentDecoding> decoding_;
   capture::FragmentCapture* fragments_ = nullptr;  // the engine's
-  VirtualThreads virtual_threads_;
-  bool has_virtual_threads_ = false;
+  std::optional<hotspot::VirtualThreadLayout> virtual_threads_;
 };
 
 Result<control::EngineReport> FragmentEngine::probe() {
@@ -66,6 +55,11 @@ Result<control::EngineReport> FragmentEngine::probe() {
   auto decoding = FragmentDecoding::make(context_, choice_.event);
   if (!decoding) return std::move(decoding).error();
   decoding_.emplace(std::move(*decoding));
+  if (auto found = find_virtual_threads(context_.jvm)) {
+    virtual_threads_ = *found;
+  } else {
+    choice_.warnings.push_back("stacks of virtual threads are incomplete: " + found.error().what);
+  }
   return report();
 }
 
