@@ -28,7 +28,8 @@ def test_the_stack_reaches_the_task_through_the_heap(jdk, classes, tmp_path, col
     assert len(named) >= 0.99 * len(burning)
     assert all(sample.is_virtual and sample.carrier.startswith("ForkJoinPool") for sample in named)
     document = report(file)
-    assert engine(document, "fragment")["counters"]["edges: wrong"] == 0
+    counters = engine(document, "fragment")["counters"]
+    assert counters["edges: wrong"] <= 1e-4 * counters["edges: right"], counters
     # What carriers did for others is not counted twice.
     of_workers = sum(thread["cpu_ns"] for thread in document["threads"] if thread["virtual"])
     of_carriers = sum(thread["cpu_ns"] for thread in document["threads"] if "-worker-" in thread["name"])
