@@ -66,10 +66,12 @@ class Profiles : public testing::Test {
                                        {writer->method({"app/Main", "main", "()V", 0}), 1, 1, FrameType::kJava}};
     const auto stack = writer->stack(frames, false);
     const auto thread = writer->thread({"main", 100, "main", 1, false});
-    const recording::Value cpu[] = {thread, stack, int64_t{0}, int64_t{5'000'000}, int64_t{0}, std::string_view()};
+    const recording::Value cpu[] = {
+        thread, stack, int64_t{0}, int64_t{5'000'000}, int64_t{0}, std::string_view(), recording::ThreadId()};
     writer->event(recording::Event::kExecutionSample, Nanos(2), cpu);
-    const recording::Value wall[] = {thread,    stack, int64_t{1}, int64_t{9'000'000}, int64_t{0}, std::string_view(),
-                                     int64_t{0}};
+    const recording::Value wall[] = {
+        thread,    stack, int64_t{1}, int64_t{9'000'000}, int64_t{0}, std::string_view(), recording::ThreadId(),
+        int64_t{0}};
     writer->event(recording::Event::kWallSample, Nanos(2), wall);
     for (const char* name : {"[B", "java/lang/String", "[B"}) {
       const recording::Value alloc[] = {thread,           stack,        writer->klass(name),

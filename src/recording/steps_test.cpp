@@ -227,7 +227,8 @@ TEST(Steps, AReaderOfAFileBeingWrittenSeesNoEventWithoutItsConstants) {
                                 int64_t{0},
                                 int64_t{1},
                                 int64_t{0},
-                                std::string_view()};
+                                std::string_view(),
+                                ThreadId()};
         for (int i = 0; i < 50; ++i) writer.event(Event::kExecutionSample, monotonic_now(), values);
         ASSERT_TRUE(writer.flush().ok());
       }

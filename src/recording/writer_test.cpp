@@ -156,7 +156,8 @@ TEST(Writer, HostileNamesComeBackAsValidUtf8) {
                             int64_t{0},
                             int64_t{1},
                             int64_t{0},
-                            std::string_view(name)};
+                            std::string_view(name),
+                            ThreadId()};
     writer->event(Event::kExecutionSample, monotonic_now(), values);
   }
   ASSERT_TRUE(writer->finish().ok());
@@ -172,8 +173,8 @@ TEST(Writer, UnknownIdsBecomeNullOrUnknown) {
   TempFile file;
   auto writer = open_writer(file);
   const Frame frames[] = {{MethodId(77), 1, 1, FrameType::kJava}, {MethodId(0), 1, 1, FrameType::kJava}};
-  const Value values[] = {ThreadId(99),      writer->stack(frames, false), int64_t{0}, int64_t{1}, int64_t{0},
-                          std::string_view()};
+  const Value values[] = {ThreadId(99), writer->stack(frames, false), int64_t{0}, int64_t{1},
+                          int64_t{0},   std::string_view(),           ThreadId()};
   writer->event(Event::kExecutionSample, monotonic_now(), values);
   ASSERT_TRUE(writer->finish().ok());
   EXPECT_THAT(lines_of(file), ElementsAre(HasSubstr("stackTrace=.[unknown]:1@1/java;.[unknown]")));
@@ -271,7 +272,8 @@ TEST(Writer, ForgetsItsTablesWhenTheyGrowPastTheLimitAndSaysSo) {
                               int64_t{0},
                               int64_t{samples},
                               int64_t{0},
-                              std::string_view()};
+                              std::string_view(),
+                              ThreadId()};
       writer->event(Event::kExecutionSample, monotonic_now(), values);
     }
     ASSERT_TRUE(writer->flush().ok());

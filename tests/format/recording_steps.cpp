@@ -75,7 +75,8 @@ class Steps {
       const ThreadId thread = writer_->thread({name, 100, name, 7, false});
       ++pending_;
       const Value values[] = {
-          thread, writer_->stack(frames, i % 2 == 0), int64_t{0}, int64_t{1'000'000}, int64_t{0}, std::string_view()};
+          thread, writer_->stack(frames, i % 2 == 0), int64_t{0}, int64_t{1'000'000}, int64_t{0}, std::string_view(),
+          ThreadId()};
       writer_->event(Event::kExecutionSample, monotonic_now(), values);
     }
     ++rename_;
