@@ -105,15 +105,14 @@ void FragmentCapture::set_stack_size(const SampledThread& thread, hotspot::Fragm
   const auto ends_at = [&](uint64_t address) {
     if (address > fragment.sp && address < end) end = address;
   };
-  const JavaBottoms::Known known = bottoms_.of(thread.clock.serial);
-  ends_at(known.bottom);
+  ends_at(bottoms_.of(thread.clock.serial));
   // A virtual thread's stack ends where its carrier has entered it.
   if (fragment.virtual_id != 0 && fragment.continuation != 0) ends_at(fragment.continuation + kEntryBytes);
   // On a stack of the application's own (a coroutine, a signal stack) there is no knowing where it ends.
   constexpr uint64_t kLargestStack = uint64_t{1} << 30;
   const uint64_t size = fragment.sp < end && end - fragment.sp < kLargestStack ? end - fragment.sp : 0;
-  fragment.stack_bytes =
-      static_cast<uint32_t>(std::min<uint64_t>(size, known.deep ? max_deep_stack_ : kMaxStack)) & ~7U;
+  const uint32_t most = ring_.used() < ring_.capacity() / 2 ? max_deep_stack_ : kMaxStack;
+  fragment.stack_bytes = static_cast<uint32_t>(std::min<uint64_t>(size, most)) & ~7U;
   fragment.cut = size > fragment.stack_bytes;
 }
 

@@ -27,8 +27,7 @@ static_assert(sizeof(FragmentRecord) % 8 == 0);
 
 class FragmentCapture final : public SignalCapture {
  public:
-  // Copied of a thread at once; of one that is known to be deeper, at most kMaxDeepStack, and no more than a part of
-  // the ring.
+  // Copied of a thread at once: of a deep stack all, as long as there is much room in the ring.
   static constexpr uint32_t kMaxStack = 32 << 10;
   static constexpr uint32_t kMaxDeepStack = 512 << 10;
 

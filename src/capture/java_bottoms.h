@@ -10,20 +10,14 @@ namespace tarsier::capture {
 
 class JavaBottoms {
  public:
-  struct Known {
-    uint64_t bottom = 0;  // 0: not known
-    bool deep = false;
-    bool operator==(const Known&) const = default;
-  };
-  [[nodiscard]] Known of(uint32_t thread) const noexcept {
+  // 0: not known.
+  [[nodiscard]] uint64_t of(uint32_t thread) const noexcept {
     const uint64_t entry = entries_[thread % kEntries].load(std::memory_order_relaxed);
-    return entry >> (kAddressBits + 1) == tag(thread) ? Known{entry & kAddress, (entry >> kAddressBits & 1) != 0}
-                                                      : Known{};
+    return entry >> kAddressBits == tag(thread) ? entry & kAddress : 0;
   }
-  void learn(uint32_t thread, Known known) noexcept {
-    if (known.bottom > kAddress) return;
-    const uint64_t entry = tag(thread) << (kAddressBits + 1) | uint64_t{known.deep} << kAddressBits | known.bottom;
-    entries_[thread % kEntries].store(entry, std::memory_order_relaxed);
+  void learn(uint32_t thread, uint64_t bottom) noexcept {
+    if (bottom > kAddress) return;
+    entries_[thread % kEntries].store(tag(thread) << kAddressBits | bottom, std::memory_order_relaxed);
   }
 
  private:
@@ -31,7 +25,7 @@ class JavaBottoms {
   static constexpr int kAddressBits = 48;
   static constexpr uint64_t kAddress = (uint64_t{1} << kAddressBits) - 1;
   // Tells threads apart that share an entry, whose numbers differ by a multiple of kEntries. Rarely 0.
-  static uint64_t tag(uint32_t thread) noexcept { return (thread / kEntries + 1) & 0x7fff; }
+  static uint64_t tag(uint32_t thread) noexcept { return (thread / kEntries + 1) & 0xffff; }
 
   std::array<std::atomic<uint64_t>, kEntries> entries_{};
 };

@@ -1,6 +1,5 @@
 #include "agent/engines/fragment.h"
 
-#include <algorithm>
 #include <optional>
 
 #include "agent/engines/clock_choice.h"
@@ -35,13 +34,10 @@ class FragmentEngine final : public SignalEngine {
   void decode(const uint8_t* bytes) override {
     const auto& record = *reinterpret_cast<const capture::FragmentRecord*>(bytes);
     decoding_->decoder().decode(record);
-    const FragmentDecoder::Learned& learned = decoding_->decoder().learned();
-    if (!learned.bottom && !learned.deep) return;
-    const capture::JavaBottoms::Known known = fragments_->bottoms().of(record.thread);
-    capture::JavaBottoms::Known better = known;
-    if (learned.bottom) better.bottom = *learned.bottom == 0 ? 0 : std::max(known.bottom, *learned.bottom);
-    better.deep |= learned.deep;
-    if (better != known) fragments_->bottoms().learn(record.thread, better);
+    const auto bottom = decoding_->decoder().java_bottom();
+    if (!bottom) return;
+    const bool wider = *bottom > fragments_->bottoms().of(record.thread);
+    if (*bottom == 0 || wider) fragments_->bottoms().learn(record.thread, *bottom);
   }
   void add_to(EngineStats& stats) override { decoding_->add_to(stats); }
 

@@ -113,7 +113,7 @@ void FragmentDecoder::forget_methods() {
 
 void FragmentDecoder::decode(const capture::FragmentRecord& record) {
   const bool wall = events_.event() == recording::Event::kWallSample;
-  learned_ = {};
+  java_bottom_.reset();
   if (record.repeated) {
     const auto last = last_.find(record.thread);
     if (last != last_.end()) return write(record, {}, last->second);
@@ -133,9 +133,8 @@ void FragmentDecoder::walk(const hotspot::Fragment& fragment, Stack& out) {
   walker_->walk(fragment, static_cast<size_t>(context_.options.max_depth), walked_);
   ++ends_[static_cast<size_t>(walked_.end)];
   ++starts_[static_cast<size_t>(walked_.start)];
-  learned_.deep = walked_.end == WalkEnd::kTooShort && fragment.cut;
-  if (walked_.end == WalkEnd::kTooShort && !fragment.cut) learned_.bottom = 0;
-  if (walked_.end == WalkEnd::kComplete && !walked_.is_virtual) learned_.bottom = walked_.highest;
+  if (walked_.end == WalkEnd::kTooShort && !fragment.cut) java_bottom_ = 0;
+  if (walked_.end == WalkEnd::kComplete && !walked_.is_virtual) java_bottom_ = walked_.highest;
   out = {};
   out.deeper = walked_.end == WalkEnd::kTooDeep || walked_.end == WalkEnd::kTooShort;
   out.thawing = walked_.end == WalkEnd::kThawing;

@@ -32,13 +32,9 @@ class FragmentDecoder {
   // Before a batch of samples.
   void begin();
   void decode(const capture::FragmentRecord& record);
-  // Of the fragment that was decoded last, what it tells about the thread's stack: where its walk has ended (at the
-  // thread's first entry into Java; 0: above what was copied), and that there was more of it than was copied.
-  struct Learned {
-    std::optional<uint64_t> bottom;
-    bool deep = false;
-  };
-  [[nodiscard]] const Learned& learned() const { return learned_; }
+  // Of the fragment that was decoded last: where its walk has ended, if that was at the thread's first entry into Java;
+  // 0 if it ended above what was copied; nothing if it tells nothing.
+  [[nodiscard]] std::optional<uint64_t> java_bottom() const { return java_bottom_; }
   // Once a second.
   void forget_ended_threads();
 
@@ -93,7 +89,7 @@ class FragmentDecoder {
   StubNames stub_names_;
   hotspot::WalkedStack walked_;
   Stack stack_;
-  Learned learned_;
+  std::optional<uint64_t> java_bottom_;
 
   SampleEvents events_;
   std::unordered_map<StackKey, recording::StackId, StackKeyHash> stacks_;

@@ -30,6 +30,12 @@ class MpscRing {
   MpscRing& operator=(const MpscRing&) = delete;
 
   [[nodiscard]] size_t capacity() const noexcept { return capacity_; }
+  // About: others reserve and consume meanwhile.
+  [[nodiscard]] size_t used() const noexcept {
+    const uint64_t tail = tail_.load(std::memory_order_relaxed);
+    const uint64_t head = head_.load(std::memory_order_relaxed);
+    return head > tail ? static_cast<size_t>(head - tail) : 0;
+  }
 
   [[nodiscard]] uint8_t* reserve(size_t payload) noexcept {
     if (payload > capacity_ / 2) return nullptr;  // also keeps the sums below from wrapping
