@@ -6,6 +6,7 @@
 #include <cstring>
 #include <optional>
 
+#include "capture/field.h"
 #include "capture/frozen_frames.h"
 #include "capture/registers.h"
 
@@ -22,13 +23,6 @@ void copy_stack(uint8_t* to, uint64_t from, size_t size) noexcept {
   std::memcpy(to, reinterpret_cast<const void*>(from), size);
 }
 #endif
-
-template <class T>
-T field(const uint8_t* java_thread, uint64_t offset) noexcept {
-  T value;
-  std::memcpy(&value, java_thread + offset, sizeof(value));
-  return value;
-}
 
 void copy_registers(const ucontext_t& context, hotspot::Fragment& out) noexcept {
   const Registers registers = Registers::of(context);

@@ -4,18 +4,9 @@
 #include <cstring>
 
 #include "base/sigsafe/safe_copy.h"
+#include "capture/field.h"
 
 namespace tarsier::capture {
-namespace {
-
-template <class T>
-T field(const uint8_t* object, uint64_t offset) noexcept {
-  T value;
-  std::memcpy(&value, object + offset, sizeof(value));
-  return value;
-}
-
-}  // namespace
 
 template <class T>
 bool FrozenFrames::read(uint64_t from, T& out) const noexcept {
@@ -23,9 +14,9 @@ bool FrozenFrames::read(uint64_t from, T& out) const noexcept {
 }
 
 bool FrozenFrames::read_reference(uint64_t from, uint64_t& out) const noexcept {
-  uint64_t field = 0;
-  if (from == 0 || !safe_copy(self_, &field, from, layout_.references.compressed ? 4 : 8)) return false;
-  return decode_reference(reinterpret_cast<const uint8_t*>(&field), out);
+  uint64_t bytes = 0;
+  if (from == 0 || !safe_copy(self_, &bytes, from, layout_.references.compressed ? 4 : 8)) return false;
+  return decode_reference(reinterpret_cast<const uint8_t*>(&bytes), out);
 }
 
 bool FrozenFrames::decode_reference(const uint8_t* bytes, uint64_t& out) const noexcept {

@@ -93,6 +93,7 @@ const MethodInfo* Methods::at(Address method) {
   auto found = read(method, evidence);
   if (found == nullptr) return nullptr;
   Known& known = methods_[method];
+  if (known.info != nullptr) bytes_ -= known.evidence.memory_used();
   if (known.info == nullptr || !(*known.info == *found)) {
     if (known.info != nullptr) replaced_.push_back(std::move(known.info));
     known.info = std::move(found);
@@ -100,6 +101,7 @@ const MethodInfo* Methods::at(Address method) {
     known.since = now_;
   }
   known.evidence = std::move(evidence);
+  bytes_ += known.evidence.memory_used();
   known.until = now_;
   // What is there now has been there then if nothing was unloaded since, or if it was seen before.
   return known.since <= copied_ ? known.info.get() : nullptr;
@@ -110,7 +112,7 @@ void Methods::forget_except(const std::unordered_set<const MethodInfo*>& needed)
   std::erase_if(methods_, [&](const auto& entry) { return !needed.contains(entry.second.info.get()); });
   bytes_ = 0;
   for (const auto& info : replaced_) bytes_ += info->memory_used();
-  for (const auto& [method, known] : methods_) bytes_ += known.info->memory_used();
+  for (const auto& [method, known] : methods_) bytes_ += known.memory_used();
 }
 
 std::unique_ptr<MethodInfo> Methods::read(Address method, Evidence& evidence) const {

@@ -73,6 +73,7 @@ class Methods {
    public:
     void note(Address at, const void* bytes, size_t size);
     [[nodiscard]] bool holds(const Memory& memory) const;
+    [[nodiscard]] size_t memory_used() const { return places_.size() * sizeof(Place) + bytes_.size(); }
 
    private:
     struct Place {
@@ -96,6 +97,8 @@ class Methods {
     std::unique_ptr<MethodInfo> info;
     Evidence evidence;
     uint64_t since = 0, until = 0;  // epochs in which it was seen there first and last
+
+    [[nodiscard]] size_t memory_used() const { return info->memory_used() + evidence.memory_used(); }
   };
   std::unordered_map<Address, Known> methods_;
   std::vector<std::unique_ptr<MethodInfo>> replaced_;

@@ -27,36 +27,39 @@ def check_edges(document):
     assert wrong <= 1e-3 * right and right >= 0.5 * (right + wrong + unknown) > 0, counters
 
 
-@pytest.mark.parametrize("clock", ["perf", "cputimer"])
-def test_agct_finds_the_same_shares(jdk, classes, tmp_path, clock):
-    """The other engine, which is not the default."""
+def check_roots(jdk, file):
+    """By the JDK's reader: stacks end where their threads began."""
+    samples = samples_by_jfr(jdk, file, depth=64)
+    check_sleeper(samples, starts=True)
+    burning = [sample for sample in samples if "KnownAnswer.burn" in sample.frames]
+    rooted = [sample for sample in burning if sample.frames[-1] in ("KnownAnswer.main", "java.lang.Thread.run")]
+    assert len(rooted) >= 0.995 * len(burning) > 0, [s.frames for s in burning if s not in rooted][:5]
+
+
+def record_known_answer(jdk, classes, file, engine_name, clock):
+    """The report, and the program's own truth."""
     if clock == "perf" and other_arch.is_asked_for():
         pytest.skip("no perf events under qemu-user")
-    file = tmp_path / "out.jfr"
-    agent = f"-agentpath:{LIBRARY}=cpu,engine=agct,clock={clock},file={file}"
+    agent = f"-agentpath:{LIBRARY}=cpu,engine={engine_name},clock={clock},file={file}"
     with Program(jdk, classes, "KnownAnswer", 10, options=[*SERIAL, agent]) as program:
         truth = json.loads(program.wait_for("truth ", 200))
         assert program.wait() == 0
-    document = report(file)
+    return report(file), truth
+
+
+@pytest.mark.parametrize("clock", ["perf", "cputimer"])
+def test_agct_finds_the_same_shares(jdk, classes, tmp_path, clock):
+    """The other engine, which is not the default."""
+    document, truth = record_known_answer(jdk, classes, tmp_path / "out.jfr", "agct", clock)
     assert engine(document, "agct")["samples"]["written"] > 0
     check_shares(document, truth)
 
 
 @pytest.mark.parametrize("clock", ["perf", "cputimer"])
 def test_shares_with_every_frame_found(jdk, classes, tmp_path, clock):
-    if clock == "perf" and other_arch.is_asked_for():
-        pytest.skip("no perf events under qemu-user")
     file = tmp_path / "out.jfr"
-    agent = f"-agentpath:{LIBRARY}=cpu,engine=fragment,clock={clock},file={file}"
-    with Program(jdk, classes, "KnownAnswer", 10, options=[*SERIAL, agent]) as program:
-        truth = json.loads(program.wait_for("truth ", 200))
-        assert program.wait() == 0
-    document = report(file)
+    document, truth = record_known_answer(jdk, classes, file, "fragment", clock)
     check_shares(document, truth)
     check_complete(document, 0.995)
     check_edges(document)
-    samples = samples_by_jfr(jdk, file, depth=64)
-    check_sleeper(samples, starts=True)
-    burning = [sample for sample in samples if "KnownAnswer.burn" in sample.frames]
-    rooted = [sample for sample in burning if sample.frames[-1] in ("KnownAnswer.main", "java.lang.Thread.run")]
-    assert len(rooted) >= 0.995 * len(burning) > 0, [s.frames for s in burning if s not in rooted][:5]
+    check_roots(jdk, file)

@@ -5,11 +5,10 @@ import subprocess
 import time
 
 import pytest
-from harness import (DEADLINE, LIBRARY, Program, Recorder, ebpf_allowed, engine, report, samples_by_jfr, signal_sets, tarsier,
-                     wait_until)
+from harness import (DEADLINE, LIBRARY, Program, Recorder, ebpf_allowed, engine, report, signal_sets, tarsier, wait_until)
 from test_exit_codes import needs_root, open_folder, program_as_nobody, record_as  # noqa: F401  (a fixture)
-from test_fragment import check_complete, check_edges
-from test_known_answer import METHODS, SERIAL, check_shares, check_sleeper, waited
+from test_fragment import check_complete, check_edges, check_roots
+from test_known_answer import METHODS, SERIAL, check_shares, waited
 
 needs_ebpf = pytest.mark.skipif(not ebpf_allowed(), reason="no right to load eBPF programs here, or a kernel without types (BTF)")
 EBPF = ("--cpu", "--engine", "fragment", "--clock", "ebpf")
@@ -36,11 +35,7 @@ def test_shares_with_every_frame_found(jdk, classes, tmp_path):
     check_shares(document, truth, METHODS if waited(program, truth) else None)
     check_complete(document, 0.99)
     check_edges(document)
-    samples = samples_by_jfr(jdk, file, depth=64)
-    check_sleeper(samples, starts=True)
-    burning = [sample for sample in samples if "KnownAnswer.burn" in sample.frames]
-    rooted = [sample for sample in burning if sample.frames[-1] in ("KnownAnswer.main", "java.lang.Thread.run")]
-    assert len(rooted) >= 0.995 * len(burning) > 0, [s.frames for s in burning if s not in rooted][:5]
+    check_roots(jdk, file)
 
 
 @needs_ebpf

@@ -32,7 +32,7 @@ struct Settings {
 // By thread id, as the process's own pid namespace has it.
 struct Thread {
   __u64 java_thread;
-  __u64 java_bottom;  // above this there are no Java frames; 0: not known
+  __u64 java_bottom;  // above this there are no Java frames; 0: not known, as nobody tells it yet
   __u32 serial;
   __u32 unused;
 };
