@@ -97,7 +97,8 @@ Result<SocketAttempt> try_connect(const Jvm& jvm, const Places& places, Nanos ti
     return errno_error("/tmp/" + name, errno, Errc::kNotPermitted);
   }
   if (!S_ISSOCK(info.st_mode) || info.st_uid != jvm.uid) {
-    return refused("/tmp/" + name + " is not a socket of user " + jvm.user + ": somebody put it there; remove it");
+    return refused("/tmp/" + name + " is not a socket of user " + jvm.user +
+                   ": a killed JVM with the same pid left it there, or somebody means harm; remove it");
   }
 
   const auto as_user = ActAs::user(jvm.uid, jvm.gid);

@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 import pytest
-from harness import LIBRARY, TARSIER, jdks, tarsier
+from harness import LIBRARY, TARSIER, jdks, tarsier, wait_until_ready
 
 HERE = pathlib.Path(__file__).resolve().parent
 OUTSIDE = 1_300_000  # users of the container, as seen from outside
@@ -168,7 +168,7 @@ def test_an_ordinary_user_records_his_own_jvm_and_no_other(jdk, open_folder):
         with subprocess.Popen(java, user=owner, group=owner, extra_groups=[], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               text=True, cwd=open_folder) as program:
             try:
-                assert program.stdout.readline() == "READY\n"
+                wait_until_ready(program)
                 file = output / f"{owner}.jfr"
                 done = as_user(NOBODY, open_folder / "tarsier", "record", "-d", "1s", "-o", file, program.pid, cwd=output)
                 if owner == NOBODY:
@@ -187,7 +187,7 @@ def test_root_records_another_users_jvm_without_giving_anything_away(jdk, open_f
     with subprocess.Popen(java, user=NOBODY, group=NOBODY, extra_groups=[], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           text=True, cwd=open_folder) as program:
         try:
-            assert program.stdout.readline() == "READY\n"
+            wait_until_ready(program)
             private = tmp_path / "private"
             private.mkdir(mode=0o700)
             tarsier("record", "-d", "1s", "-o", private / "x.jfr", program.pid)

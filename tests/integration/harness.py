@@ -171,9 +171,24 @@ def wait_until(condition, what, seconds=DEADLINE):
         time.sleep(0.05)
 
 
-def wait_for_recording(file, at_least=1):
-    """Waits until `file` has been begun; the agent writes its header first."""
-    wait_until(lambda: file.exists() and file.stat().st_size >= at_least, f"{file} has {at_least} bytes")
+def wait_for_recording(file, by=None, at_least=1):
+    """Waits until `file` has been begun; the agent writes its header first. `by`: the process that records."""
+    def begun():
+        if file.exists() and file.stat().st_size >= at_least:
+            return True
+        assert by is None or by.poll() is None, f"ended with {by.returncode}: {by.stderr.read()}"
+        return False
+
+    wait_until(begun, f"{file} has {at_least} bytes")
+
+
+def wait_until_ready(program):
+    """Reads the line with which our programs say that they have begun; nobody has attached to them yet.
+
+    A killed JVM leaves its attach socket behind. Once its pid comes round again, a JVM of another user can not remove it.
+    """
+    assert program.stdout.readline() == "READY\n"
+    pathlib.Path(f"/tmp/.java_pid{program.pid}").unlink(missing_ok=True)
 
 
 def report(file, view="hot,threads,quality", *arguments):

@@ -9,7 +9,7 @@ import tempfile
 import time
 
 import pytest
-from harness import TARSIER, LIBRARY, Program, Recorder, tarsier, wait_for_recording, wait_until
+from harness import TARSIER, LIBRARY, Program, Recorder, tarsier, wait_for_recording, wait_until, wait_until_ready
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as two users")
 
@@ -123,10 +123,10 @@ def program_as_nobody(jdk, folder):
 def test_root_and_the_owner_at_once(jdk, open_folder, winner, loser):
     with program_as_nobody(jdk, open_folder) as program:
         try:
-            assert program.stdout.readline() == "READY\n"
+            wait_until_ready(program)
             file = open_folder / "first.jfr"
             first = record_as(winner, open_folder, "-d", "30s", "-o", file, program.pid)
-            wait_for_recording(file)
+            wait_for_recording(file, by=first)
             time.sleep(1)
             second = record_as(loser, open_folder, "-d", "1s", "-o", open_folder / "second.jfr", program.pid)
             _, errors = second.communicate(timeout=60)
@@ -144,7 +144,7 @@ def test_root_and_the_owner_at_once(jdk, open_folder, winner, loser):
 def test_root_and_the_owner_at_the_very_same_time(jdk, open_folder):
     with program_as_nobody(jdk, open_folder) as program:
         try:
-            assert program.stdout.readline() == "READY\n"
+            wait_until_ready(program)
             for attempt in range(5):
                 both = [record_as(user, open_folder, "-d", "60s", "-o", open_folder / f"{user}{attempt}.jfr", program.pid)
                         for user in ((None, "nobody") if attempt % 2 else ("nobody", None))]

@@ -5,7 +5,8 @@ import subprocess
 import time
 
 import pytest
-from harness import (DEADLINE, LIBRARY, Program, Recorder, ebpf_allowed, engine, report, signal_sets, tarsier, wait_until)
+from harness import (DEADLINE, LIBRARY, Program, Recorder, ebpf_allowed, engine, report, signal_sets, tarsier, wait_until,
+                     wait_until_ready)
 from test_exit_codes import needs_root, open_folder, program_as_nobody, record_as  # noqa: F401  (a fixture)
 from test_fragment import check_complete, check_edges, check_roots
 from test_known_answer import METHODS, SERIAL, check_shares, waited
@@ -77,7 +78,7 @@ def test_only_for_fragments(known_answer, tmp_path):
 def test_a_jvm_without_the_rights_is_told_which(jdk, open_folder):  # noqa: F811
     with program_as_nobody(jdk, open_folder) as program:
         try:
-            assert program.stdout.readline() == "READY\n"
+            wait_until_ready(program)
             done = record_as(None, open_folder, *EBPF, "-d", "1s", "-o", open_folder / "x.jfr", program.pid)
             _, errors = done.communicate(timeout=DEADLINE)
             assert done.returncode == 4, errors
@@ -95,7 +96,7 @@ def test_two_capabilities_are_all_that_it_takes(jdk, classes, open_folder):  # n
     java = [jdk.tool("java"), "-cp", str(open_folder / "classes"), "KnownAnswer"]
     with subprocess.Popen([*rights, *java], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
         try:
-            assert program.stdout.readline() == "READY\n"
+            wait_until_ready(program)
             file = open_folder / "x.jfr"
             tarsier("record", *EBPF, "-d", "2s", "-o", file, program.pid)
         finally:
