@@ -58,6 +58,12 @@ struct CodeBlob {
   }
 };
 
+// By which code is told from what may take its place: a number of its own that lies in its head.
+struct CodeIdentity {
+  Address at = 0;  // 0: it can't be replaced
+  int32_t value = 0;
+};
+
 class CodeBlobs {
  public:
   // `major`: of the JVM. The memory and the code cache must live as long.
@@ -69,6 +75,10 @@ class CodeBlobs {
   void end_walk() { replaced_.clear(); }
   // Has nothing else taken its place?
   [[nodiscard]] bool is_there(const CodeBlob& blob) const { return still_is(blob); }
+  [[nodiscard]] CodeIdentity identity_of(const CodeBlob& blob) const {
+    return blob.is_method() ? CodeIdentity{blob.address + layout_.compile_id, blob.compile_id}
+                            : CodeIdentity{blob.address + layout_.size, blob.size};
+  }
   // Changes whenever a blob that at() has answered becomes invalid.
   [[nodiscard]] uint64_t era() const { return era_; }
   // Bytes of what is kept, about; and forgets all of it, between two walks.

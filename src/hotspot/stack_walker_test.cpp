@@ -7,9 +7,11 @@
 #include <cstring>
 #include <memory>
 #include <random>
+#include <tuple>
 #include <vector>
 
 #include "hotspot/image_for_test.h"
+#include "hotspot/remembered_stack.h"
 
 namespace tarsier::hotspot {
 namespace {
@@ -54,11 +56,15 @@ class CodeImage {
     ASSERT_TRUE(walker) << walker.error().what;
     walker_ = std::make_unique<StackWalker>(*walker);
   }
-  WalkedStack walk(const std::vector<uint8_t>& fragment) {
+  WalkedStack walk(const std::vector<uint8_t>& fragment, RememberedStack* remembered = nullptr) {
     WalkedStack out;
-    walker_->walk(*reinterpret_cast<const Fragment*>(fragment.data()), 100, out);
+    walker_->walk(*reinterpret_cast<const Fragment*>(fragment.data()), 100, out, remembered);
+    if (remembered != nullptr) remembered->keep(out);
     return out;
   }
+  // Other code takes the place of the compiled method.
+  void replace_compiled() { jvm.image.put<int32_t>(compiled_ + 80, 4711); }
+  void unload_classes() { methods_->set_epochs(1, 1); }
 
   Jvm jvm;
   Address call_stub_return = 0, wrapper = 0, compiled = 0, return_barrier = 0;  // pcs
@@ -271,6 +277,93 @@ TEST(StackWalker, a_return_address_that_is_none_is_not_believed) {
   stack = two_frames(code);
   stack[30 - 8] = 8;
   EXPECT_EQ(code.walk(stack.bytes(48)).end, WalkEnd::kBadEntryFrame);
+}
+
+// compiled, 5 times (frames of 6 words) <- call stub.
+StackImage recursion(const CodeImage& code) {
+  StackImage stack(64);
+  stack.fragment = {};
+  stack.fragment.pc = code.compiled - 4;
+  stack.fragment.thread_state = kThreadInJava;
+  for (size_t frame = 0; frame < 5; ++frame) stack[6 * frame + 5] = code.compiled;
+  stack[28] = StackImage::at(46);
+  stack[29] = code.call_stub_return;
+  stack[46 - 8] = StackImage::at(48);
+  return stack;
+}
+
+std::vector<std::tuple<FrameKind, Address, int32_t, bool>> content(const WalkedStack& walked) {
+  std::vector<std::tuple<FrameKind, Address, int32_t, bool>> all;
+  for (const WalkedFrame& frame : walked.frames) {
+    all.emplace_back(frame.kind, frame.method, frame.bci, frame.called_by_vm);
+  }
+  return all;
+}
+
+TEST(StackWalker, what_the_threads_last_stack_had_is_not_walked_again) {
+  CodeImage code;
+  code.open();
+  RememberedStack remembered;
+  StackImage stack = recursion(code);
+  const WalkedStack first = code.walk(stack.bytes(64), &remembered);
+  EXPECT_EQ(first.end, WalkEnd::kComplete) << name_of(first.end);
+  EXPECT_EQ(first.reused, 0u);
+  EXPECT_EQ(first.frames.size(), 10u);
+  for (int again = 0; again < 3; ++again) {
+    const WalkedStack second = code.walk(stack.bytes(64), &remembered);
+    EXPECT_EQ(second.reused, 8u) << "all but the innermost frame, which has two methods";
+    EXPECT_EQ(content(second), content(first));
+    EXPECT_EQ(second.highest, first.highest);
+  }
+  stack[10] = 0x333;  // what the frame in between has saved
+  EXPECT_EQ(code.walk(stack.bytes(64), &remembered).reused, 6u);
+  stack[29] = code.wrapper;
+  EXPECT_EQ(content(code.walk(stack.bytes(64), &remembered)), content(code.walk(stack.bytes(64))));
+}
+
+TEST(StackWalker, a_last_stack_of_other_code_or_of_unloaded_classes_is_not_believed) {
+  CodeImage code;
+  code.open();
+  RememberedStack remembered;
+  const StackImage stack = recursion(code);
+  code.walk(stack.bytes(64), &remembered);
+  code.unload_classes();
+  EXPECT_EQ(code.walk(stack.bytes(64), &remembered).reused, 0u);
+  EXPECT_EQ(code.walk(stack.bytes(64), &remembered).reused, 8u);
+  code.replace_compiled();
+  EXPECT_EQ(code.walk(stack.bytes(64), &remembered).reused, 0u);
+}
+
+// Whatever a thread does between two samples, its stack is what it would be without any memory of the last one.
+TEST(StackWalker, a_walk_with_a_last_stack_finds_what_one_without_it_does) {
+  CodeImage code;
+  code.open();
+  std::mt19937_64 random(2);
+  const uint64_t interesting[] = {0,
+                                  StackImage::at(20),
+                                  StackImage::at(46),
+                                  StackImage::at(47),
+                                  code.compiled,
+                                  code.wrapper,
+                                  code.return_barrier,
+                                  code.call_stub_return};
+  RememberedStack remembered;
+  size_t reused = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    StackImage stack = recursion(code);
+    for (uint64_t changes = random() % 3; changes > 0; --changes) {
+      stack[random() % 64] = interesting[random() % std::size(interesting)];
+    }
+    if (round % 5 == 0) stack.fragment.anchor = {StackImage::at(6 * (random() % 4)), code.compiled, 0};
+    const auto bytes = stack.bytes(round % 7 == 0 ? random() % 65 : 64);
+    const WalkedStack with = code.walk(bytes, &remembered);
+    const WalkedStack without = code.walk(bytes);
+    reused += with.reused;
+    ASSERT_EQ(with.end, without.end) << round;
+    ASSERT_EQ(content(with), content(without)) << round;
+    ASSERT_TRUE(with.end != WalkEnd::kComplete || with.highest == without.highest) << round;
+  }
+  EXPECT_GT(reused, 10'000u);
 }
 
 // A virtual thread: compiled (on the stack) <- return barrier; in the heap compiled, and in another object compiled and

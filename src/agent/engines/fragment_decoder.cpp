@@ -30,6 +30,8 @@ FrameType type_of(FrameKind kind) {
   return FrameType::kJava;
 }
 
+constexpr size_t kThreadsRemembered = 256;  // more than ever run at the same time
+
 // As the JVM's own strings are: surrogates one by one, which the writer puts together.
 void append_char(std::string& out, char16_t c) {
   if (c != 0 && c < 0x80) {
@@ -53,7 +55,7 @@ std::string name_of(const hotspot::MethodInfo& method) {
 }  // namespace
 
 FragmentDecoder::FragmentDecoder(EngineContext& context, recording::Event event)
-    : context_(context), memory_(context.jvm.memory()), events_(context, event) {}
+    : context_(context), memory_(context.jvm.memory()), events_(context, event), last_of_(kThreadsRemembered) {}
 
 Result<std::unique_ptr<FragmentDecoder>> FragmentDecoder::make(EngineContext& context, recording::Event event) {
   if (!context.jvm.lib().structs()) return Error{Errc::kUnsupported, "this JVM exports no vmStructs"};
@@ -93,12 +95,27 @@ void FragmentDecoder::begin() {
   if (methods_->memory_used() > limit) forget_methods();
 }
 
+FragmentDecoder::LastOf& FragmentDecoder::last_of(uint32_t thread) {
+  LastOf& last = last_of_[thread % kThreadsRemembered];
+  if (last.thread != thread) {
+    last.thread = thread;
+    last.stack.clear();
+    last.recorded.clear();
+  }
+  return last;
+}
+
+void FragmentDecoder::forget_last() {
+  for (LastOf& last : last_of_) last = {};
+}
+
 void FragmentDecoder::forget_methods() {
   std::unordered_set<const hotspot::MethodInfo*> needed;
   for (const auto& [thread, stack] : last_) {
     for (const Frame& frame : stack.frames) needed.insert(frame.method);
   }
   walker_->forget();
+  forget_last();
   methods_->forget_except(needed);
   stacks_.clear();
   method_ids_.clear();
@@ -116,21 +133,23 @@ void FragmentDecoder::decode(const capture::FragmentRecord& record) {
   java_bottom_.reset();
   if (record.repeated) {
     const auto last = last_.find(record.thread);
-    if (last != last_.end()) return write(record, {}, last->second);
+    nothing_known_.clear();
+    if (last != last_.end()) return write(record, {}, last->second, nothing_known_);
     stack_ = {};
     stack_.failure = "stack_not_kept";
-    return write(record, {}, stack_);
+    return write(record, {}, stack_, nothing_known_);
   }
   learn_name(record.fragment());
-  walk(record.fragment(), stack_);
+  LastOf& known = last_of(record.thread);
+  walk(record.fragment(), known, stack_);
   if (wall) last_[record.thread] = stack_;
-  write(record, record.kernel(), stack_);
+  write(record, record.kernel(), stack_, known.recorded);
 }
 
-void FragmentDecoder::walk(const hotspot::Fragment& fragment, Stack& out) {
+void FragmentDecoder::walk(const hotspot::Fragment& fragment, LastOf& last, Stack& out) {
   // Of a JVM that does not count unloaded classes every batch is an epoch of its own.
   methods_->set_epochs(epoch_ ? epoch_->now(memory_) : batch_, epoch_ ? fragment.epoch : batch_);
-  walker_->walk(fragment, static_cast<size_t>(context_.options.max_depth), walked_);
+  walker_->walk(fragment, static_cast<size_t>(context_.options.max_depth), walked_, &last.stack);
   ++ends_[static_cast<size_t>(walked_.end)];
   ++starts_[static_cast<size_t>(walked_.start)];
   if (walked_.end == WalkEnd::kTooShort && !fragment.cut) java_bottom_ = 0;
@@ -150,6 +169,10 @@ void FragmentDecoder::walk(const hotspot::Fragment& fragment, Stack& out) {
                     frame.blob->compile_id <= context_.imprecise_until_compile_id;
   }
   check_edges();
+  all_frames_ += walked_.frames.size();
+  reused_frames_ += walked_.reused;
+  last.stack.keep(walked_);
+  if (last.recorded.size() > walked_.reused) last.recorded.resize(walked_.reused);
 }
 
 void FragmentDecoder::learn_name(const hotspot::Fragment& fragment) {
@@ -168,10 +191,13 @@ void FragmentDecoder::learn_name(const hotspot::Fragment& fragment) {
 
 void FragmentDecoder::check_edges() {
   for (size_t i = 0; i + 1 < walked_.frames.size(); ++i) {
-    const hotspot::WalkedFrame& callee = walked_.frames[i];
+    hotspot::WalkedFrame& callee = walked_.frames[i];
     const hotspot::WalkedFrame& caller = walked_.frames[i + 1];
-    const bool checkable = edge_check_ && !callee.called_by_vm && callee.info != nullptr && caller.info != nullptr;
-    ++edges_[static_cast<size_t>(checkable ? check_edge(callee, caller) : hotspot::Edge::kUncheckable)];
+    const bool is_new = i + walked_.reused < walked_.frames.size();
+    if (is_new && edge_check_ && !callee.called_by_vm && callee.info != nullptr && caller.info != nullptr) {
+      callee.call_of = check_edge(callee, caller);
+    }
+    ++edges_[static_cast<size_t>(callee.call_of)];
   }
 }
 
@@ -208,24 +234,30 @@ const std::string* FragmentDecoder::marker(std::string name) {
 }
 
 void FragmentDecoder::forget_ended_threads() {
+  size_t remembered = 0;
+  for (const LastOf& last : last_of_) remembered += last.stack.memory_used();
+  if (remembered > static_cast<size_t>(context_.options.memory.count) / 8) forget_last();
   for (const uint32_t serial : ended_) last_.erase(serial);
   ended_.clear();
   if (last_.empty()) return;
   for (const JavaThread& thread : context_.threads.ended()) ended_.push_back(thread.serial);
 }
 
-void FragmentDecoder::write(const capture::SampleHeader& header, std::span<const uint64_t> kernel, const Stack& stack) {
+void FragmentDecoder::write(const capture::SampleHeader& header, std::span<const uint64_t> kernel, const Stack& stack,
+                            std::vector<recording::Frame>& known) {
   if (events_.start_over_if_forgotten()) {
     stacks_.clear();
     method_ids_.clear();
+    for (LastOf& last : last_of_) last.recorded.clear();
   }
-  events_.write(header, {stack_id(kernel, stack), stack.imprecise, stack.failure, stack.virtual_id});
+  events_.write(header, {stack_id(kernel, stack, known), stack.imprecise, stack.failure, stack.virtual_id});
   if (stack.failure.empty() && !stack.frames.empty() && stack.frames.front().method != nullptr) {
     events_.add_self(stack.frames.front().method, header.weight_ns);
   }
 }
 
-recording::StackId FragmentDecoder::stack_id(std::span<const uint64_t> kernel, const Stack& stack) {
+recording::StackId FragmentDecoder::stack_id(std::span<const uint64_t> kernel, const Stack& stack,
+                                             std::vector<recording::Frame>& known) {
   hashed_.assign(kernel.begin(), kernel.end());
   hashed_.push_back((stack.deeper ? 1 : 0) + (stack.thawing ? 2 : 0));
   hashed_.push_back(reinterpret_cast<uint64_t>(stack.failure.empty() ? nullptr : marker(stack.failure)));
@@ -245,10 +277,9 @@ recording::StackId FragmentDecoder::stack_id(std::span<const uint64_t> kernel, c
   if (stack.frames.empty() && stack.failure.empty()) {
     frames_.push_back({context_.methods.marker("[no Java frame]"), 0, 0, FrameType::kMarker});
   }
-  for (const Frame& frame : stack.frames) {
-    const int32_t line = frame.method != nullptr ? frame.method->line(frame.bci) : 0;
-    frames_.push_back({method_id(frame), line, std::max(frame.bci, 0), frame.type});
-  }
+  while (known.size() < stack.frames.size())
+    known.push_back(recorded(stack.frames[stack.frames.size() - known.size() - 1]));
+  frames_.insert(frames_.end(), known.rbegin(), known.rend());
   // What could not be found lies below what was.
   if (!stack.failure.empty()) {
     frames_.push_back({context_.methods.marker("[failed: " + stack.failure + "]"), 0, 0, FrameType::kMarker});
@@ -256,6 +287,11 @@ recording::StackId FragmentDecoder::stack_id(std::span<const uint64_t> kernel, c
     frames_.push_back({context_.methods.marker("[deeper]"), 0, 0, FrameType::kMarker});
   }
   return stacks_.emplace(key, context_.writer.stack(frames_, stack.deeper || stack.thawing)).first->second;
+}
+
+recording::Frame FragmentDecoder::recorded(const Frame& frame) {
+  const int32_t line = frame.method != nullptr ? frame.method->line(frame.bci) : 0;
+  return {method_id(frame), line, std::max(frame.bci, 0), frame.type};
 }
 
 recording::MethodId FragmentDecoder::method_id(const Frame& frame) {

@@ -19,6 +19,7 @@
 #include "capture/fragment_capture.h"
 #include "hotspot/code_cache.h"
 #include "hotspot/edge_check.h"
+#include "hotspot/remembered_stack.h"
 #include "hotspot/stack_walker.h"
 #include "hotspot/unload_epoch.h"
 #include "linux/kernel_symbols.h"
@@ -46,6 +47,9 @@ class FragmentDecoder {
   [[nodiscard]] const auto& starts() const { return starts_; }
   // Of two frames of which the one has called the other, by what their bytecodes say about it.
   [[nodiscard]] const auto& edges() const { return edges_; }
+  // Of all frames, how many were known from the stack that the thread had before.
+  [[nodiscard]] uint64_t frames() const { return all_frames_; }
+  [[nodiscard]] uint64_t reused_frames() const { return reused_frames_; }
 
  private:
   // One frame of a decoded stack. What it points to stays.
@@ -65,16 +69,29 @@ class FragmentDecoder {
     int64_t virtual_id = 0;  // whose it is, if it is a virtual thread's
   };
 
+  // What is known of a thread from its last sample.
+  struct LastOf {
+    uint32_t thread = 0;
+    hotspot::RememberedStack stack;
+    std::vector<recording::Frame> recorded;  // of its frames, outermost first, as far as they are known
+  };
+
   FragmentDecoder(EngineContext& context, recording::Event event);
   void forget_methods();
+  LastOf& last_of(uint32_t thread);
+  void forget_last();
   void check_edges();
   hotspot::Edge check_edge(const hotspot::WalkedFrame& callee, const hotspot::WalkedFrame& caller);
-  void walk(const hotspot::Fragment& fragment, Stack& out);
+  void walk(const hotspot::Fragment& fragment, LastOf& last, Stack& out);
   void learn_name(const hotspot::Fragment& fragment);
   Frame frame_of(const hotspot::WalkedFrame& walked);
   const std::string* marker(std::string name);
-  void write(const capture::SampleHeader& header, std::span<const uint64_t> kernel, const Stack& stack);
-  recording::StackId stack_id(std::span<const uint64_t> kernel, const Stack& stack);
+  // `known`: of the stack's frames, outermost first; it learns the others if they are needed.
+  void write(const capture::SampleHeader& header, std::span<const uint64_t> kernel, const Stack& stack,
+             std::vector<recording::Frame>& known);
+  recording::StackId stack_id(std::span<const uint64_t> kernel, const Stack& stack,
+                              std::vector<recording::Frame>& known);
+  recording::Frame recorded(const Frame& frame);
   recording::MethodId method_id(const Frame& frame);
 
   EngineContext& context_;
@@ -98,11 +115,14 @@ class FragmentDecoder {
   std::vector<uint64_t> hashed_;
   std::unordered_map<std::string, std::unique_ptr<std::string>> markers_;
   linux::KernelSymbols kernel_symbols_;
+  std::vector<LastOf> last_of_;  // by a part of the thread's number
+  std::vector<recording::Frame> nothing_known_;
   std::unordered_map<uint32_t, Stack> last_;  // of threads that may be said to be where they were
   std::vector<uint32_t> ended_;
   std::optional<hotspot::EdgeCheck> edge_check_;
   std::unordered_map<StackKey, hotspot::Edge, StackKeyHash> known_edges_;
   std::array<uint64_t, 3> edges_{};  // by Edge
+  uint64_t all_frames_ = 0, reused_frames_ = 0;
   std::array<uint64_t, static_cast<size_t>(hotspot::WalkEnd::kCount)> ends_{};
   std::array<uint64_t, static_cast<size_t>(hotspot::WalkStart::kCount)> starts_{};
 };

@@ -42,6 +42,8 @@ void FragmentDecoding::add_to(EngineStats& stats) const {
   stats.counters["edges: right"] = static_cast<int64_t>(edges[static_cast<size_t>(hotspot::Edge::kRight)]);
   stats.counters["edges: wrong"] = static_cast<int64_t>(edges[static_cast<size_t>(hotspot::Edge::kWrong)]);
   stats.counters["edges: uncheckable"] = static_cast<int64_t>(edges[static_cast<size_t>(hotspot::Edge::kUncheckable)]);
+  stats.counters["frames"] = static_cast<int64_t>(decoder_->frames());
+  stats.counters["frames: known from the thread's last stack"] = static_cast<int64_t>(decoder_->reused_frames());
   std::tie(stats.hottest, stats.hottest_share) = decoder_->hottest();
 }
 

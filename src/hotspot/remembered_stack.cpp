@@ -1,0 +1,41 @@
+#include "hotspot/remembered_stack.h"
+
+namespace tarsier::hotspot {
+
+void RememberedStack::clear() {
+  steps_.clear();
+  words_.clear();
+  frames_.clear();
+}
+
+void RememberedStack::shorten(size_t steps) {
+  while (steps_.size() > steps) {
+    words_.resize(words_.size() - steps_.back().words);
+    frames_.resize(frames_.size() - steps_.back().frames);
+    steps_.pop_back();
+  }
+}
+
+void RememberedStack::keep(const WalkedStack& stack) {
+  const bool any = !stack.steps.empty() || stack.reused > 0;
+  if (stack.end != WalkEnd::kComplete || stack.is_virtual || !stack.certain || !stack.epoch || !any) return clear();
+  if (stack.reused == 0) clear();
+  size_t word = stack.words.size();
+  size_t frame = stack.frames.size() - stack.reused;
+  for (size_t i = stack.steps.size(); i-- > 0;) {
+    const WalkStep& step = stack.steps[i];
+    steps_.push_back(step);
+    word -= step.words;
+    frame -= step.frames;
+    words_.insert(words_.end(), stack.words.begin() + static_cast<ptrdiff_t>(word),
+                  stack.words.begin() + static_cast<ptrdiff_t>(word + step.words));
+    for (size_t j = frame + step.frames; j-- > frame;) {
+      frames_.push_back(stack.frames[j]);
+      frames_.back().blob = nullptr;  // it may go
+    }
+  }
+  epoch_ = *stack.epoch;
+  highest_ = stack.highest;
+}
+
+}  // namespace tarsier::hotspot

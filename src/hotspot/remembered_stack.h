@@ -1,0 +1,42 @@
+// The last stack of a thread, with all that its walk has read of the thread's memory. A later walk that comes by one of
+// its frames, and finds everything from there on as it was, need not go on: outer frames stay while inner ones come and
+// go.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "hotspot/walked_stack.h"
+
+namespace tarsier::hotspot {
+
+class RememberedStack {
+ public:
+  // `stack`: of a walk that was given this one.
+  void keep(const WalkedStack& stack);
+  void clear();
+
+  // All outermost first. Of the words and frames each step has as many as it says.
+  [[nodiscard]] std::span<const WalkStep> steps() const { return steps_; }
+  [[nodiscard]] std::span<const WalkedWord> words() const { return words_; }
+  [[nodiscard]] std::span<const WalkedFrame> frames() const { return frames_; }
+  [[nodiscard]] uint64_t epoch() const { return epoch_; }
+  [[nodiscard]] Address highest() const { return highest_; }
+  // Leaves the outermost ones.
+  void shorten(size_t steps);
+
+  [[nodiscard]] size_t memory_used() const {
+    return steps_.capacity() * sizeof(WalkStep) + words_.capacity() * sizeof(WalkedWord) +
+           frames_.capacity() * sizeof(WalkedFrame);
+  }
+
+ private:
+  std::vector<WalkStep> steps_;
+  std::vector<WalkedWord> words_;
+  std::vector<WalkedFrame> frames_;
+  uint64_t epoch_ = 0;
+  Address highest_ = 0;
+};
+
+}  // namespace tarsier::hotspot

@@ -1,0 +1,178 @@
+// One walk through a fragment; private to the stack walker. Its parts: the innermost frame (walk_innermost.cpp), the
+// others (walk_frames.cpp), those of a virtual thread that lie in the heap (walk_frozen.cpp), and what is known from
+// the thread's last stack (walk_remembered.cpp).
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+
+#include "hotspot/remembered_stack.h"
+#include "hotspot/stack_walker.h"
+
+namespace tarsier::hotspot {
+
+// One walk. Positions are only ever taken from the fragment, whose memory does not change; code and methods are looked
+// up as they are now.
+class StackWalker::Walk {
+ public:
+  // `remembered`: the thread's last stack, or null. What is wrong of it is thrown away.
+  Walk(StackWalker& walker, const Fragment& fragment, size_t max_depth, RememberedStack* remembered, WalkedStack& out)
+      : w_(walker),
+        f_(fragment),
+        max_depth_(max_depth),
+        remembered_(remembered),
+        out_(out),
+        piece_{fragment.sp, fragment.stack_bytes, fragment.stack()},
+        frozen_(fragment.frozen()),
+        frozen_end_(fragment.frozen() + fragment.frozen_bytes) {}
+
+  void run();
+
+ private:
+  // --- the fragment ---
+  // A piece of it: what lies on the stack, or what is frozen in one object of the heap.
+  struct Piece {
+    Address begin;
+    uint32_t bytes;
+    const uint8_t* data;
+
+    [[nodiscard]] Address end() const { return begin + bytes; }
+  };
+  // Addresses come from the stack and from registers, so they may be anything: no sum here may wrap.
+  [[nodiscard]] bool within(Address at) const {
+    return at >= piece_.begin && piece_.bytes >= 8 && at - piece_.begin <= piece_.bytes - 8;
+  }
+  [[nodiscard]] bool holds(Address at) const { return within(at) && at % 8 == 0; }
+  [[nodiscard]] bool beyond(Address at) const { return at >= piece_.begin && !within(at); }
+  uint64_t word(Address at) {
+    if (within(at) && !is_frozen_) out_.highest = std::max(out_.highest, at + 8);
+    const uint64_t value = peek(at);
+    if (in_step_) out_.words.push_back({at, value});
+    return value;
+  }
+  // 0 outside, whatever was checked before.
+  [[nodiscard]] uint64_t peek(Address at) const {
+    uint64_t value = 0;
+    if (!within(at)) return value;
+    std::memcpy(&value, piece_.data + (at - piece_.begin), sizeof(value));
+    return value;
+  }
+
+  void stop(WalkEnd end) {
+    out_.end = end;
+    out_.stopped_at = at_.pc;
+  }
+  bool end_with(WalkEnd end) {
+    stop(end);
+    return false;
+  }
+  void add(FrameKind kind, Address method, int32_t bci, const CodeBlob* blob) {
+    out_.frames.push_back({kind, false, bci, method, method != 0 ? w_.methods_->at(method) : nullptr, blob});
+  }
+  void add_stub(Address pc, const CodeBlob& blob) {
+    out_.frames.push_back({FrameKind::kStub, false, -1, pc, nullptr, &blob});
+  }
+  void add(FrameKind kind, const MethodInfo& method, int32_t bci) {
+    out_.frames.push_back({kind, false, bci, method.method, &method});
+  }
+
+  // --- is this a return address? ---
+  [[nodiscard]] bool follows_call(Address pc) const;
+  // Strictly: one at which a JVM could stop. Otherwise also one behind a call of a leaf, which needs no debug info.
+  [[nodiscard]] bool may_return_to(Address pc, bool strictly) const;
+  // Could this be the caller's frame? Its own return address must be one, too.
+  [[nodiscard]] bool plausible(const Position& caller) const;
+
+  // --- the innermost frame ---
+  bool find_first();
+  bool go_to_anchor(Address sp, Address pc, Address fp);
+  [[nodiscard]] Position unsaved_return() const;
+  bool leave_compiled(const CodeBlob& blob);
+  [[nodiscard]] static Address complete_from(const CodeBlob& blob);
+  bool leave_interpreter();
+  bool leave_adapter(const CodeBlob& blob);
+
+  // Stubs keep frames as they like: try the ways in which it is done, and believe the first that leads somewhere.
+  bool leave_stub(const CodeBlob& blob);
+  // The JVM's own code uses some stubs, and enters Java by one: then native frames come first.
+  bool leave_stub_of_native(const Position& unsaved);
+  // The instructions of the interrupted stub up to pc, and one more.
+  class StubCode;
+  // By the size of its frame, if it has one.
+  bool try_frame(const CodeBlob& blob, const Position& stub);
+  // By the frame record that fp leads to.
+  bool try_record(const Position& stub);
+  // By anything on the stack that looks like a return address, and the frame behind it as well.
+  bool try_words(const Position& stub);
+  static constexpr Address kNear = 512;
+  bool try_caller(const Position& caller);
+  bool go_to(const Position& position);
+  [[nodiscard]] Address popped_after(const CodeBlob& blob, Address pc) const;
+
+  // In C++ code that Java has called without telling the JVM.
+  bool leave_native_leaf();
+  // `depth` > 0: at_.pc is a return address.
+  bool leave_native(int depth);
+  // Nothing describes the interrupted code, as in the jumps from one library to the next: they have no frame.
+  bool return_from_leaf();
+  // at_ is what has called: Java code, or a stub.
+  bool find_java_caller();
+
+  // --- the other frames ---
+  bool next();
+  // By its size.
+  bool leave_frame(const CodeBlob& blob);
+
+  // --- the thread's last stack ---
+  bool next_step();
+  void note_identity(const CodeBlob& blob);
+  bool take_remembered();
+  [[nodiscard]] bool is_same(const WalkStep& step, const WalkedWord* words) const;
+
+  // --- return addresses that were seen before ---
+  [[nodiscard]] ReturnAddress& slot_of(Address pc) const;
+  [[nodiscard]] const ReturnAddress* find_known() const;
+  bool add_known(const ReturnAddress& known);
+  // What has been added since there were `before` frames.
+  void remember(const CodeBlob& blob, size_t before);
+
+  // --- virtual threads ---
+  [[nodiscard]] bool is_continuation_entry(const CodeBlob& blob);
+  bool end_of_virtual_thread();
+  // Frames are returned to that lie in the heap.
+  bool return_to_frozen();
+  bool next_part();
+  // Positions of interpreted frames are stored as distances in words, since chunks move.
+  [[nodiscard]] Address distant(Address from, Address stored_at);
+  // The frame pointer of at_, kept in a slot.
+  [[nodiscard]] Address frozen_fp(Address slot);
+  bool next_frozen();
+  bool leave_frozen_interpreted();
+  bool leave_entry_frame();
+
+  static Address slot(Address fp, int words) { return fp + static_cast<Address>(static_cast<int64_t>(words) * 8); }
+
+  // `live_bcp`: from the register, of the innermost frame; the slot in the frame is written only at calls.
+  bool add_interpreted(const MethodInfo& method, Address live_bcp);
+  bool add_compiled_caller(const CodeBlob& blob);
+
+  // All methods that are inlined into each other at this pc.
+  void add_compiled(const CodeBlob& blob, Address pc, bool exact, bool at_entry);
+
+  StackWalker& w_;
+  const Fragment& f_;
+  const size_t max_depth_;
+  RememberedStack* const remembered_;
+  WalkedStack& out_;
+  Piece piece_;
+  bool in_step_ = false;       // what is read belongs to the last of out_.steps
+  bool is_frozen_ = false;     // piece_ is of the heap
+  bool piece_is_cut_ = false;  // of a frozen one: it goes on behind its end
+  const uint8_t* frozen_;      // the next FrozenPart
+  const uint8_t* const frozen_end_;
+  Position at_;
+  bool thaws_ = false;      // the innermost frames may be missing
+  bool from_leaf_ = false;  // at_.pc may be a return address without debug information
+};
+
+}  // namespace tarsier::hotspot

@@ -1,0 +1,168 @@
+#include "hotspot/walk.h"
+
+namespace tarsier::hotspot {
+
+void StackWalker::Walk::run() {
+  if (!find_first()) return;
+  constexpr int kMaxSteps = 1 << 16;
+  for (int step = 0; step < kMaxSteps; ++step) {
+    if (out_.frames.size() >= max_depth_) return stop(WalkEnd::kTooDeep);
+    if (is_frozen_) {
+      if (!next_frozen()) return;
+    } else if (remembered_ == nullptr) {
+      if (!next()) return;
+    } else {
+      if (take_remembered() || !next_step()) return;
+    }
+  }
+  stop(WalkEnd::kTooDeep);
+}
+
+bool StackWalker::Walk::next() {
+  if (at_.pc == w_.call_stub_return_) return leave_entry_frame();
+  if (const ReturnAddress* known = find_known()) {
+    note_identity(*known->blob);
+    return add_known(*known) && leave_frame(*known->blob);
+  }
+  const CodeBlob* blob = w_.blobs_->at(at_.pc);
+  if (blob == nullptr) return end_with(WalkEnd::kNoCode);
+  if (blob->kind == BlobKind::kContinuationStubs) return return_to_frozen();
+  if (is_continuation_entry(*blob)) return end_of_virtual_thread();
+  if (blob->kind == BlobKind::kInterpreter) {
+    const auto slots = w_.machine_->interpreter_slots();
+    if (beyond(at_.fp + 8)) return end_with(WalkEnd::kTooShort);
+    if (!holds(slot(at_.fp, slots.bcp))) return end_with(WalkEnd::kNoMethod);
+    const MethodInfo* method = w_.methods_->at(word(slot(at_.fp, slots.method)));
+    if (method != nullptr) return add_interpreted(*method, 0);
+    // Its class may be gone by now; that it was here is told by where its caller is.
+    const Position caller{word(at_.fp + 8), word(slot(at_.fp, slots.sender_sp)), word(at_.fp)};
+    if (caller.sp <= at_.fp || !plausible(caller)) return end_with(WalkEnd::kNoMethod);
+    out_.certain = false;
+    add(FrameKind::kInterpreted, 0, -1, nullptr);
+    return go_to(caller);
+  }
+  note_identity(*blob);
+  if (blob->frame_bytes <= 0) return end_with(WalkEnd::kNoSender);
+  if (blob->is_method() && !add_compiled_caller(*blob)) return false;
+  return leave_frame(*blob);
+}
+
+bool StackWalker::Walk::leave_frame(const CodeBlob& blob) {
+  const Address frame_end = at_.sp + static_cast<Address>(blob.frame_bytes);
+  if (beyond(frame_end - 8)) return end_with(WalkEnd::kTooShort);
+  if (!holds(frame_end - 16)) return end_with(WalkEnd::kNoSender);
+  // What a runtime stub returns to may be a call without debug information.
+  from_leaf_ = !blob.is_method();
+  at_ = {word(frame_end - 8), frame_end, word(frame_end - 16)};
+  return true;
+}
+
+StackWalker::ReturnAddress& StackWalker::Walk::slot_of(Address pc) const {
+  constexpr uint64_t kSpread = 0x9e3779b97f4a7c15;
+  static_assert(kReturnAddresses == 1 << 13);
+  return w_.return_addresses_[(pc * kSpread) >> (64 - 13)];
+}
+
+const StackWalker::ReturnAddress* StackWalker::Walk::find_known() const {
+  const ReturnAddress& known = slot_of(at_.pc);
+  const bool same = known.pc == at_.pc && known.era == w_.blobs_->era() && w_.methods_->settled_epoch() == known.epoch;
+  return same && w_.blobs_->is_there(*known.blob) ? &known : nullptr;
+}
+
+bool StackWalker::Walk::add_known(const ReturnAddress& known) {
+  if (known.frames.size() > max_depth_ - out_.frames.size()) {
+    out_.frames.insert(out_.frames.end(), known.frames.begin(),
+                       known.frames.begin() + static_cast<ptrdiff_t>(max_depth_ - out_.frames.size()));
+    return end_with(WalkEnd::kTooDeep);
+  }
+  out_.frames.insert(out_.frames.end(), known.frames.begin(), known.frames.end());
+  return true;
+}
+
+void StackWalker::Walk::remember(const CodeBlob& blob, size_t before) {
+  const auto epoch = w_.methods_->settled_epoch();
+  if (!epoch || out_.frames.size() >= max_depth_) return;
+  ReturnAddress& slot = slot_of(at_.pc);
+  slot.pc = at_.pc;
+  slot.era = w_.blobs_->era();
+  slot.epoch = *epoch;
+  slot.blob = &blob;
+  slot.frames.assign(out_.frames.begin() + static_cast<ptrdiff_t>(before), out_.frames.end());
+  for (size_t i = 0; i < std::min(slot.frames.size(), slot.checked.size()); ++i) {
+    slot.frames[i].checked = &slot.checked[i];
+    out_.frames[before + i].checked = &slot.checked[i];
+  }
+}
+
+bool StackWalker::Walk::leave_entry_frame() {
+  const Address wrapper_slot = at_.fp + static_cast<Address>(static_cast<int64_t>(w_.machine_->call_wrapper_offset()));
+  if (beyond(wrapper_slot)) return end_with(WalkEnd::kTooShort);
+  if (!holds(wrapper_slot)) return end_with(WalkEnd::kBadEntryFrame);
+  const Address anchor = word(wrapper_slot) + w_.wrapper_anchor_;
+  if (anchor < f_.sp) return end_with(WalkEnd::kBadEntryFrame);
+  if (beyond(anchor + 16)) return end_with(WalkEnd::kTooShort);
+  const Address sp = word(anchor + w_.anchor_sp_), pc = word(anchor + w_.anchor_pc_), fp = word(anchor + w_.anchor_fp_);
+  if (sp == 0) return end_with(WalkEnd::kComplete);
+  if (sp <= at_.sp) return end_with(WalkEnd::kBadEntryFrame);
+  if (!out_.frames.empty()) out_.frames.back().called_by_vm = true;
+  return go_to_anchor(sp, pc, fp);
+}
+
+bool StackWalker::Walk::add_interpreted(const MethodInfo& method, Address live_bcp) {
+  const auto slots = w_.machine_->interpreter_slots();
+  const Address fp = live_bcp != 0 ? f_.fp : at_.fp;
+  int32_t bci = -1;
+  if (!method.is_native()) {
+    bci = method.bci_of(live_bcp).value_or(method.bci_of(word(slot(fp, slots.bcp))).value_or(0));
+  }
+  add(FrameKind::kInterpreted, method, bci);
+  constexpr Address kLargest = 1 << 16;
+  Address sender_sp = word(slot(fp, slots.sender_sp));
+  if (sender_sp < fp + 16 || sender_sp > fp + kLargest) sender_sp = fp + 16;
+  at_ = {word(fp + 8), sender_sp, word(fp)};
+  from_leaf_ = false;
+  return true;
+}
+
+bool StackWalker::Walk::add_compiled_caller(const CodeBlob& blob) {
+  if (blob.kind == BlobKind::kNativeWrapper) {
+    add(FrameKind::kNative, blob.method, -1, &blob);
+    return true;
+  }
+  Address pc = at_.pc;
+  if (blob.is_deopt_pc(pc)) {
+    const Address kept = at_.sp + static_cast<Address>(static_cast<int64_t>(blob.original_pc_offset));
+    if (beyond(kept)) return end_with(WalkEnd::kTooShort);
+    if (!holds(kept)) return end_with(WalkEnd::kNoCode);
+    pc = word(kept);
+  }
+  const bool exact = blob.at(pc) != nullptr;
+  if (!exact && !from_leaf_) return end_with(WalkEnd::kNoCode);
+  const size_t before = out_.frames.size();
+  add_compiled(blob, exact ? pc : pc - 1, exact, false);
+  if (exact && pc == at_.pc) remember(blob, before);
+  return true;
+}
+
+void StackWalker::Walk::add_compiled(const CodeBlob& blob, Address pc, bool exact, bool at_entry) {
+  if (blob.kind == BlobKind::kNativeWrapper) return add(FrameKind::kNative, blob.method, -1, &blob);
+  constexpr int32_t kHighestTier = 4;
+  const FrameKind outermost = blob.level == kHighestTier ? FrameKind::kC2 : FrameKind::kC1;
+  if (at_entry) return add(outermost, blob.method, 0, &blob);
+  // Between two places that have debug information the next one holds.
+  const PcDesc* desc = exact ? blob.at(pc) : blob.at_or_after(pc + 1);
+  uint32_t offset = desc == nullptr ? 0 : static_cast<uint32_t>(std::max(desc->scope_offset, 0));
+  Scope scope;
+  bool any = false;
+  while (read_scope(blob.scopes, offset, w_.blobs_->excluded_byte(), scope) && out_.frames.size() < max_depth_) {
+    const bool known = scope.method_index > 0 && scope.method_index <= blob.metadata.size();
+    const bool inlined = scope.caller_offset != 0;
+    add(inlined ? FrameKind::kInlined : outermost, known ? blob.metadata[scope.method_index - 1] : 0,
+        std::max(scope.bci, -1), &blob);
+    any = true;
+    offset = scope.caller_offset;
+  }
+  if (!any) add(outermost, blob.method, -1, &blob);
+}
+
+}  // namespace tarsier::hotspot

@@ -1,0 +1,106 @@
+#include "hotspot/walk.h"
+
+namespace tarsier::hotspot {
+
+constexpr int kFirstWithContinuations = 19;
+
+bool StackWalker::Walk::is_continuation_entry(const CodeBlob& blob) {
+  if (blob.kind != BlobKind::kNativeWrapper || w_.major_ < kFirstWithContinuations) return false;
+  if (w_.continuation_entry_ != 0) return blob.method == w_.continuation_entry_;
+  const MethodInfo* method = w_.methods_->at(blob.method);
+  if (method == nullptr || method->name != "enterSpecial" || method->class_name != "jdk/internal/vm/Continuation") {
+    return false;
+  }
+  w_.continuation_entry_ = blob.method;  // of the JVM's own loader: it stays
+  return true;
+}
+
+bool StackWalker::Walk::end_of_virtual_thread() {
+  out_.is_virtual = true;
+  return end_with(thaws_ ? WalkEnd::kThawing : WalkEnd::kComplete);
+}
+
+bool StackWalker::Walk::return_to_frozen() {
+  out_.is_virtual = true;
+  // Without a frame of its own on the stack it is busy with moving some there. They are neither here nor there, from
+  // when room has been made for them.
+  const bool any = std::any_of(out_.frames.begin(), out_.frames.end(),
+                               [](const WalkedFrame& frame) { return frame.kind != FrameKind::kStub; });
+  constexpr Address kBeforeRoomIsMade = 96;
+  thaws_ = !any && !(f_.continuation >= at_.sp && f_.continuation - at_.sp <= kBeforeRoomIsMade);
+  if (!any && out_.frames.empty()) add_stub(at_.pc, *w_.blobs_->at(at_.pc));
+  if (frozen_ == frozen_end_) return end_with(WalkEnd::kNotThawed);
+  is_frozen_ = true;
+  return next_part();
+}
+
+bool StackWalker::Walk::next_part() {
+  if (piece_is_cut_) return end_with(WalkEnd::kTooShort);
+  FrozenPart part{};
+  if (frozen_ == frozen_end_) return f_.frozen_cut ? end_with(WalkEnd::kNotThawed) : end_of_virtual_thread();
+  if (static_cast<size_t>(frozen_end_ - frozen_) < sizeof(part)) return end_with(WalkEnd::kNotThawed);
+  std::memcpy(&part, frozen_, sizeof(part));
+  frozen_ += sizeof(part);
+  if (static_cast<size_t>(frozen_end_ - frozen_) < part.bytes) return end_with(WalkEnd::kNotThawed);
+  piece_ = {part.begin, part.bytes, frozen_};
+  piece_is_cut_ = part.cut;
+  frozen_ += part.bytes;
+  const Address sp = part.begin + 16;
+  at_ = {word(sp - 8), sp, 0};
+  at_.fp = frozen_fp(sp - 16);
+  from_leaf_ = false;
+  return true;
+}
+
+Address StackWalker::Walk::distant(Address from, Address stored_at) {
+  constexpr int64_t kFarthest = 1 << 20;
+  const auto words = static_cast<int64_t>(word(stored_at));
+  return words < -kFarthest || words > kFarthest ? 0 : from + static_cast<Address>(words * 8);
+}
+
+Address StackWalker::Walk::frozen_fp(Address slot) {
+  const CodeBlob* blob = w_.blobs_->at(at_.pc);
+  return blob != nullptr && blob->kind == BlobKind::kInterpreter ? distant(slot, slot) : word(slot);
+}
+
+bool StackWalker::Walk::next_frozen() {
+  const ReturnAddress* known = find_known();
+  const CodeBlob* blob = known != nullptr ? known->blob : w_.blobs_->at(at_.pc);
+  if (blob == nullptr) return end_with(WalkEnd::kNoCode);
+  if (blob->kind == BlobKind::kInterpreter) return leave_frozen_interpreted();
+  if (blob->frame_bytes <= 0) return end_with(WalkEnd::kNoSender);
+  if (known != nullptr) {
+    if (!add_known(*known)) return false;
+  } else if (blob->is_method() && !add_compiled_caller(*blob)) {
+    return false;
+  }
+  from_leaf_ = !blob->is_method();
+  const Address frame_end = at_.sp + static_cast<Address>(blob->frame_bytes);
+  // The outermost frame of a chunk ends with it, but for arguments that were passed to it.
+  if (frame_end + 8 >= piece_.end()) return next_part();
+  at_ = {word(frame_end - 8), frame_end, 0};
+  at_.fp = frozen_fp(frame_end - 16);
+  return true;
+}
+
+bool StackWalker::Walk::leave_frozen_interpreted() {
+  const auto slots = w_.machine_->interpreter_slots();
+  const Address fp = at_.fp;
+  if (!holds(slot(fp, slots.bcp)) || !holds(fp)) {
+    return end_with(piece_is_cut_ && beyond(fp) ? WalkEnd::kTooShort : WalkEnd::kNoMethod);
+  }
+  const MethodInfo* method = w_.methods_->at(word(slot(fp, slots.method)));
+  if (method == nullptr) return end_with(WalkEnd::kNoMethod);
+  add(FrameKind::kInterpreted, *method,
+      method->is_native() ? -1 : method->bci_of(word(slot(fp, slots.bcp))).value_or(0));
+  const Address locals = distant(fp, slot(fp, slots.locals));
+  if (locals + 8 >= piece_.end()) return next_part();
+  const Address sender = distant(fp, slot(fp, slots.sender_sp));
+  if (sender <= fp || !holds(fp + 8)) return end_with(WalkEnd::kNoSender);
+  at_ = {word(fp + 8), sender, 0};
+  at_.fp = frozen_fp(fp);
+  from_leaf_ = false;
+  return true;
+}
+
+}  // namespace tarsier::hotspot

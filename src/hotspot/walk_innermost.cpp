@@ -1,0 +1,326 @@
+#include <array>
+#include <optional>
+
+#include "hotspot/walk.h"
+
+namespace tarsier::hotspot {
+
+bool StackWalker::Walk::follows_call(Address pc) const {
+  std::array<uint8_t, 8> before;
+  return w_.memory_->copy(before.data(), pc - before.size(), before.size()) && w_.machine_->follows_call(before);
+}
+
+bool StackWalker::Walk::may_return_to(Address pc, bool strictly) const {
+  if (pc == 0) return false;
+  if (pc == w_.call_stub_return_) return true;
+  const CodeBlob* blob = w_.blobs_->at(pc);
+  if (blob == nullptr) return false;
+  switch (blob->kind) {
+    case BlobKind::kInterpreter:
+    case BlobKind::kContinuationStubs:
+      return true;
+    case BlobKind::kCompiled:
+      return blob->is_deopt_pc(pc) || blob->at(pc) != nullptr ||
+             (!strictly && pc > blob->entry && pc < blob->code_end && follows_call(pc));
+    case BlobKind::kNativeWrapper:
+      return pc > blob->code_begin + static_cast<Address>(std::max(blob->frame_complete, 0));
+    case BlobKind::kRuntimeStub:
+      return blob->frame_bytes > 0 && pc > blob->code_begin;
+    default:
+      return false;
+  }
+}
+
+bool StackWalker::Walk::plausible(const Position& caller) const {
+  if (caller.sp % w_.machine_->stack_alignment() != 0 || !may_return_to(caller.pc, false)) return false;
+  if (caller.pc == w_.call_stub_return_) return true;
+  const CodeBlob* blob = w_.blobs_->at(caller.pc);
+  if (blob->kind == BlobKind::kInterpreter || blob->kind == BlobKind::kContinuationStubs) return true;
+  const Address slot = caller.sp + static_cast<Address>(blob->frame_bytes) - 8;
+  return holds(slot) ? may_return_to(peek(slot), false) : beyond(slot);
+}
+
+bool StackWalker::Walk::find_first() {
+  at_ = {f_.pc, f_.sp, f_.fp};
+  if (f_.anchor.sp != 0) {
+    out_.start = WalkStart::kAnchor;
+    return go_to_anchor(f_.anchor.sp, f_.anchor.pc, f_.anchor.fp);
+  }
+  if (f_.thread_state != kThreadInJava && w_.blobs_->at(f_.pc) == nullptr) return end_with(WalkEnd::kNoJavaFrame);
+  const CodeBlob* blob = w_.blobs_->at(f_.pc);
+  if (blob == nullptr) return leave_native_leaf();
+  switch (blob->kind) {
+    case BlobKind::kCompiled:
+    case BlobKind::kNativeWrapper:
+      return leave_compiled(*blob);
+    case BlobKind::kInterpreter:
+      return leave_interpreter();
+    case BlobKind::kAdapter:
+      return leave_adapter(*blob);
+    default:
+      return leave_stub(*blob);
+  }
+}
+
+bool StackWalker::Walk::go_to_anchor(Address sp, Address pc, Address fp) {
+  if (pc == 0) {
+    if (beyond(sp - 8)) return end_with(WalkEnd::kTooShort);
+    if (!holds(sp - 8)) return end_with(WalkEnd::kBadAnchor);
+    pc = word(sp - 8);
+  }
+  if (sp < f_.sp) return end_with(WalkEnd::kBadAnchor);
+  if (sp >= piece_.end()) return end_with(WalkEnd::kTooShort);
+  at_ = {pc, sp, fp};
+  from_leaf_ = true;
+  return true;
+}
+
+Position StackWalker::Walk::unsaved_return() const {
+  return w_.machine_->unsaved_return(f_, holds(f_.sp) ? peek(f_.sp) : 0);
+}
+
+bool StackWalker::Walk::leave_compiled(const CodeBlob& blob) {
+  constexpr size_t kAround = 128;
+  const Address from = std::max(blob.code_begin, f_.pc - std::min<Address>(f_.pc, kAround));
+  const Address to = std::min(blob.code_end, f_.pc + kAround);
+  std::array<uint8_t, 2 * kAround> code{};
+  if (!w_.memory_->copy(code.data(), from, to - from)) return end_with(WalkEnd::kNoCode);
+  const FrameState state = w_.machine_->frame_state(blob, f_.pc, std::span(code).first(to - from), f_.pc - from);
+  add_compiled(blob, f_.pc, false, state != FrameState::kComplete && f_.pc < complete_from(blob));
+  if (state != FrameState::kComplete) out_.start = WalkStart::kHalfBuilt;
+
+  const Address frame_end = f_.sp + static_cast<Address>(blob.frame_bytes);
+  Position caller;
+  switch (state) {
+    case FrameState::kComplete:
+      if (!holds(frame_end - 8)) return end_with(WalkEnd::kTooShort);
+      caller = {word(frame_end - 8), frame_end, word(frame_end - 16)};
+      break;
+    case FrameState::kNothing:
+      caller = unsaved_return();
+      break;
+    case FrameState::kAllocated:
+      caller = unsaved_return();
+      caller.sp = frame_end;
+      break;
+    case FrameState::kSavedPair:
+      if (!holds(f_.sp + 8)) return end_with(WalkEnd::kTooShort);
+      caller = {word(f_.sp + 8), f_.sp + 16, word(f_.sp)};
+      break;
+  }
+  if (!may_return_to(caller.pc, true)) {
+    // Around a call of a leaf a pair of words may be pushed; or the frame is gone and the poll on the way out is
+    // taken.
+    const Position pushed{holds(frame_end + 8) ? word(frame_end + 8) : 0, frame_end + 16,
+                          holds(frame_end) ? word(frame_end) : 0};
+    const Position gone = unsaved_return();
+    if (may_return_to(pushed.pc, true)) {
+      caller = pushed;
+    } else if (may_return_to(gone.pc, true) && plausible(gone)) {
+      caller = gone;
+    } else {
+      return end_with(WalkEnd::kNoSender);
+    }
+  }
+  at_ = caller;
+  return true;
+}
+
+Address StackWalker::Walk::complete_from(const CodeBlob& blob) {
+  return blob.code_begin + static_cast<Address>(std::max(blob.frame_complete, 0));
+}
+
+bool StackWalker::Walk::leave_interpreter() {
+  const auto slots = w_.machine_->interpreter_slots();
+  const MethodInfo* method = nullptr;
+  if (holds(slot(f_.fp, slots.bcp)) && holds(f_.fp + 8) && f_.fp > f_.sp) {
+    method = w_.methods_->at(peek(slot(f_.fp, slots.method)));
+  }
+  if (method != nullptr) return add_interpreted(*method, w_.machine_->bytecode_pointer(f_));
+  // At a method's entry: the frame is not there yet, what the caller has passed lies in registers.
+  const MethodInfo* entered = w_.methods_->at(w_.machine_->entry_method(f_));
+  const Position caller = unsaved_return();
+  if (entered == nullptr || !may_return_to(caller.pc, true)) return end_with(WalkEnd::kNoMethod);
+  out_.start = WalkStart::kHalfBuilt;
+  add(FrameKind::kInterpreted, *entered, entered->is_native() ? -1 : 0);
+  at_ = caller;
+  // The frame record may already be pushed.
+  if (holds(f_.fp + 8) && f_.fp >= f_.sp && f_.fp - f_.sp <= 96 && peek(f_.fp + 8) == caller.pc) {
+    at_.fp = word(f_.fp);
+  }
+  at_.sp = std::max(w_.machine_->sender_sp(f_, w_.major_), f_.sp);
+  return true;
+}
+
+// The instructions of the interrupted stub up to pc, and one more.
+class StackWalker::Walk::StubCode {
+ public:
+  StubCode(const Walk& walk, const CodeBlob& blob) : walk_(walk) {
+    const Address pc = walk.f_.pc;
+    const Address from = std::max(blob.code_begin, pc - std::min<Address>(pc, kMost));
+    before_ = pc - from;
+    readable_ = walk.w_.memory_->copy(code_.data(), from, before_ + 4);
+    from_start_ = from == blob.code_begin;
+  }
+  [[nodiscard]] bool from_the_start() const { return readable_ && from_start_; }
+  [[nodiscard]] std::span<const uint8_t> before() const { return std::span(code_).first(readable_ ? before_ : 0); }
+  [[nodiscard]] bool just_saved_pair() const {
+    return readable_ && walk_.w_.machine_->just_saved_pair(std::span(code_).first(before_ + 4), before_);
+  }
+
+ private:
+  static constexpr Address kMost = 1024;
+  const Walk& walk_;
+  std::array<uint8_t, kMost + 8> code_{};
+  size_t before_ = 0;
+  bool readable_ = false, from_start_ = false;
+};
+
+bool StackWalker::Walk::leave_adapter(const CodeBlob& blob) {
+  out_.start = WalkStart::kAdapter;
+  add_stub(f_.pc, blob);
+  const Position unsaved = unsaved_return();
+  const StubCode code(*this, blob);
+  if (const auto pushed = w_.machine_->pushed_by_stub(code.before(), true)) {
+    if (try_caller({unsaved.pc, unsaved.sp + static_cast<Address>(*pushed), unsaved.fp})) return true;
+  }
+  // An adapter lowers sp for the arguments; it passes on where that was before.
+  constexpr Address kMostArguments = 4096;
+  const Position moved{unsaved.pc, w_.machine_->sender_sp(f_, w_.major_), unsaved.fp};
+  if (moved.sp >= f_.sp && moved.sp - f_.sp <= kMostArguments && try_caller(moved)) return true;
+  from_leaf_ = true;
+  return try_record(at_) || try_caller(unsaved) || end_with(WalkEnd::kNoSender);
+}
+
+bool StackWalker::Walk::leave_stub(const CodeBlob& blob) {
+  add_stub(f_.pc, blob);
+  out_.start = WalkStart::kStub;
+  from_leaf_ = true;
+  const StubCode code(*this, blob);
+  if (code.just_saved_pair() && holds(f_.sp + 8) && try_caller({word(f_.sp + 8), f_.sp + 16, word(f_.sp)})) return true;
+  if (try_frame(blob, at_)) return true;
+  const Position unsaved = unsaved_return();
+  if (code.from_the_start() && blob.kind != BlobKind::kStubRoutines) {
+    const auto pushed = w_.machine_->pushed_by_stub(code.before(), false);
+    if (pushed && try_caller({unsaved.pc, unsaved.sp + static_cast<Address>(*pushed), unsaved.fp})) return true;
+  }
+  if (try_record(at_)) return true;
+  for (Address pushed = 0; pushed <= 256; pushed += 16) {
+    if (try_caller({unsaved.pc, unsaved.sp + pushed, unsaved.fp})) return true;
+  }
+  return leave_stub_of_native(unsaved) || try_words(at_) || end_with(WalkEnd::kNoSender);
+}
+
+bool StackWalker::Walk::leave_stub_of_native(const Position& unsaved) {
+  if (w_.native_ == nullptr) return false;
+  Position native = unsaved;
+  if (holds(f_.fp + 8) && f_.fp >= f_.sp && f_.fp - f_.sp < kNear && w_.native_->rule_at(peek(f_.fp + 8) - 1)) {
+    native = {word(f_.fp + 8), f_.fp + 16, word(f_.fp)};
+  }
+  if (!w_.native_->rule_at(native.pc - 1)) return false;
+  at_ = native;
+  return leave_native(1);
+}
+
+bool StackWalker::Walk::try_frame(const CodeBlob& blob, const Position& stub) {
+  const Address frame_end = stub.sp + static_cast<Address>(blob.frame_bytes);
+  return blob.frame_bytes > 0 && holds(frame_end - 8) && holds(frame_end - 16) &&
+         try_caller({word(frame_end - 8), frame_end, word(frame_end - 16)});
+}
+
+bool StackWalker::Walk::try_record(const Position& stub) {
+  return stub.fp >= stub.sp && stub.fp - stub.sp < kNear && holds(stub.fp + 8) &&
+         try_caller({word(stub.fp + 8), stub.fp + 16, word(stub.fp)});
+}
+
+bool StackWalker::Walk::try_words(const Position& stub) {
+  for (Address slot = stub.sp; slot < stub.sp + kNear && holds(slot); slot += 8) {
+    const Address fp = holds(slot - 8) ? peek(slot - 8) : stub.fp;
+    const Address alignment = w_.machine_->stack_alignment();
+    if (try_caller({peek(slot), (slot + 8 + alignment - 1) & ~(alignment - 1), fp})) return true;
+  }
+  return false;
+}
+
+bool StackWalker::Walk::try_caller(const Position& caller) {
+  // Around a call of a leaf compiled code may push words; what it pops behind the call tells how many.
+  const CodeBlob* blob = w_.blobs_->at(caller.pc);
+  if (blob != nullptr && blob->kind == BlobKind::kCompiled && blob->at(caller.pc) == nullptr) {
+    Position popped = caller;
+    popped.sp += popped_after(*blob, caller.pc);
+    if (popped.sp != caller.sp && plausible(popped)) return go_to(popped);
+  }
+  return plausible(caller) && go_to(caller);
+}
+
+bool StackWalker::Walk::go_to(const Position& position) {
+  at_ = position;
+  return true;
+}
+
+Address StackWalker::Walk::popped_after(const CodeBlob& blob, Address pc) const {
+  std::array<uint8_t, 256> code{};
+  const size_t size = std::min<Address>(code.size(), blob.code_end - pc);
+  if (!w_.memory_->copy(code.data(), pc, size)) return 0;
+  return static_cast<Address>(w_.machine_->popped_after_call(std::span(code).first(size)));
+}
+
+bool StackWalker::Walk::leave_native_leaf() {
+  out_.start = WalkStart::kNativeLeaf;
+  return leave_native(0) || end_with(WalkEnd::kNoSender);
+}
+
+bool StackWalker::Walk::leave_native(int depth) {
+  from_leaf_ = true;
+  constexpr int kMaxNative = 64;
+  for (; depth < kMaxNative; ++depth) {
+    if (depth > 0 && w_.blobs_->at(at_.pc) != nullptr) return find_java_caller();
+    // A return address may be the first one behind a function that does not return.
+    const auto rule = w_.native_ == nullptr ? std::nullopt : w_.native_->rule_at(at_.pc - (depth > 0 ? 1 : 0));
+    if (!rule && depth == 0 && return_from_leaf()) continue;
+    if (!rule) break;
+    const Address cfa = (rule->by_fp ? at_.fp : at_.sp) + static_cast<Address>(rule->cfa_offset);
+    Position caller{0, cfa, at_.fp};
+    const auto load = [&](int64_t offset, Address& value) {
+      const Address slot = cfa + static_cast<Address>(offset);
+      if (!holds(slot)) return false;
+      value = word(slot);
+      return true;
+    };
+    if (cfa < at_.sp) break;
+    if (beyond(cfa - 8)) return end_with(WalkEnd::kTooShort);
+    if (rule->ra_saved) {
+      if (!load(rule->ra_offset, caller.pc)) break;
+    } else if (depth > 0) {
+      break;
+    } else {
+      caller.pc = unsaved_return().pc;
+    }
+    if (rule->fp_saved && !load(rule->fp_offset, caller.fp)) break;
+    at_ = caller;
+  }
+  return false;
+}
+
+bool StackWalker::Walk::return_from_leaf() {
+  const Position caller = unsaved_return();
+  if (w_.native_ == nullptr || (!w_.native_->rule_at(caller.pc - 1) && w_.blobs_->at(caller.pc) == nullptr))
+    return false;
+  return go_to(caller);
+}
+
+bool StackWalker::Walk::find_java_caller() {
+  const CodeBlob* blob = w_.blobs_->at(at_.pc);
+  if (blob->kind == BlobKind::kStubRoutines || blob->kind == BlobKind::kAdapter ||
+      (blob->kind == BlobKind::kRuntimeStub && blob->frame_bytes <= 0)) {
+    const Position stub = at_;
+    add_stub(at_.pc, *blob);
+    return try_record(stub) || try_words(stub) || end_with(WalkEnd::kNoSender);
+  }
+  // Up to JDK 11 on aarch64 C2 pushes a pair of words before such a call.
+  Position pair = at_;
+  pair.sp += 16;
+  return try_caller(at_) || try_caller(pair) || end_with(WalkEnd::kNoSender);
+}
+
+}  // namespace tarsier::hotspot

@@ -1,0 +1,59 @@
+#include "hotspot/walk.h"
+
+namespace tarsier::hotspot {
+
+// next(), with a note of all that it reads.
+bool StackWalker::Walk::next_step() {
+  out_.steps.push_back({.at = at_, .from_leaf = from_leaf_, .code = {}});
+  const size_t words = out_.words.size(), frames = out_.frames.size();
+  in_step_ = true;
+  const bool goes_on = next();
+  in_step_ = false;
+  out_.steps.back().words = static_cast<uint32_t>(out_.words.size() - words);
+  out_.steps.back().frames = static_cast<uint32_t>(out_.frames.size() - frames);
+  return goes_on;
+}
+
+void StackWalker::Walk::note_identity(const CodeBlob& blob) {
+  if (!in_step_) return;
+  out_.steps.back().code = w_.blobs_->identity_of(blob);
+  out_.steps.back().by_fp = false;
+}
+
+bool StackWalker::Walk::is_same(const WalkStep& step, const WalkedWord* words) const {
+  for (uint32_t i = 0; i < step.words; ++i) {
+    if (!within(words[i].at) || peek(words[i].at) != words[i].value) return false;
+  }
+  return step.code.at == 0 || w_.memory_->read<int32_t>(step.code.at) == step.code.value;
+}
+
+// Whether the rest of the stack is that of the last one.
+bool StackWalker::Walk::take_remembered() {
+  RememberedStack& last = *remembered_;
+  size_t inner = last.steps().size();
+  while (inner > 0 && last.steps()[inner - 1].at.sp < at_.sp) --inner;
+  last.shorten(inner);
+  if (inner == 0) return false;
+  const WalkStep& first = last.steps()[inner - 1];
+  // An entry frame tells something about the frame that it has called, which may be another one.
+  if (first.at.sp != at_.sp || first.at.pc != at_.pc || (first.by_fp && first.at.fp != at_.fp) ||
+      first.from_leaf != from_leaf_ || at_.pc == w_.call_stub_return_) {
+    return false;
+  }
+  if (last.frames().size() > max_depth_ - out_.frames.size()) return false;
+  const WalkedWord* words = last.words().data() + last.words().size();
+  for (size_t i = inner; i-- > 0;) {
+    words -= last.steps()[i].words;
+    if (is_same(last.steps()[i], words)) continue;
+    last.shorten(i);
+    return false;
+  }
+  out_.frames.insert(out_.frames.end(), last.frames().rbegin(), last.frames().rend());
+  out_.reused = last.frames().size();
+  out_.highest = std::max(out_.highest, last.highest());
+  at_ = last.steps().front().at;
+  stop(WalkEnd::kComplete);
+  return true;
+}
+
+}  // namespace tarsier::hotspot
