@@ -99,6 +99,7 @@ FragmentDecoder::LastOf& FragmentDecoder::last_of(uint32_t thread) {
   LastOf& last = last_of_[thread % kThreadsRemembered];
   if (last.thread != thread) {
     last.thread = thread;
+    last.bottom = {};
     last.stack.clear();
     last.recorded.clear();
   }
@@ -142,6 +143,7 @@ void FragmentDecoder::decode(const capture::FragmentRecord& record) {
   learn_name(record.fragment());
   LastOf& known = last_of(record.thread);
   walk(record.fragment(), known, stack_);
+  learn_bottom(record, known.bottom);
   if (wall) last_[record.thread] = stack_;
   write(record, record.kernel(), stack_, known.recorded);
 }
@@ -152,8 +154,6 @@ void FragmentDecoder::walk(const hotspot::Fragment& fragment, LastOf& last, Stac
   walker_->walk(fragment, static_cast<size_t>(context_.options.max_depth), walked_, &last.stack);
   ++ends_[static_cast<size_t>(walked_.end)];
   ++starts_[static_cast<size_t>(walked_.start)];
-  if (walked_.end == WalkEnd::kTooShort && !fragment.cut) java_bottom_ = 0;
-  if (walked_.end == WalkEnd::kComplete && !walked_.is_virtual) java_bottom_ = walked_.highest;
   out = {};
   out.deeper = walked_.end == WalkEnd::kTooDeep || walked_.end == WalkEnd::kTooShort;
   out.thawing = walked_.end == WalkEnd::kThawing;
@@ -173,6 +173,15 @@ void FragmentDecoder::walk(const hotspot::Fragment& fragment, LastOf& last, Stac
   reused_frames_ += walked_.reused;
   last.stack.keep(walked_);
   if (last.recorded.size() > walked_.reused) last.recorded.resize(walked_.reused);
+}
+
+void FragmentDecoder::learn_bottom(const capture::FragmentRecord& record, SteadyBottom& bottom) {
+  if (walked_.end == WalkEnd::kTooShort && !record.fragment().cut) {
+    bottom.refute();
+    java_bottom_ = 0;
+  } else if (walked_.end == WalkEnd::kComplete && !walked_.is_virtual) {
+    java_bottom_ = bottom.seen(walked_.highest, record.weight_ns);
+  }
 }
 
 void FragmentDecoder::learn_name(const hotspot::Fragment& fragment) {

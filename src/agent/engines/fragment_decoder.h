@@ -14,6 +14,7 @@
 #include "agent/engines/native_code.h"
 #include "agent/engines/sample_events.h"
 #include "agent/engines/stack_key.h"
+#include "agent/engines/steady_bottom.h"
 #include "agent/stub_names.h"
 #include "base/trusted_memory.h"
 #include "capture/fragment_capture.h"
@@ -33,8 +34,8 @@ class FragmentDecoder {
   // Before a batch of samples.
   void begin();
   void decode(const capture::FragmentRecord& record);
-  // Of the fragment that was decoded last: where its walk has ended, if that was at the thread's first entry into Java;
-  // 0 if it ended above what was copied; nothing if it tells nothing.
+  // Above where the thread of the fragment that was decoded last has no Java frames, if that is now known; 0 if what
+  // was known has proved wrong.
   [[nodiscard]] std::optional<uint64_t> java_bottom() const { return java_bottom_; }
   // Once a second.
   void forget_ended_threads();
@@ -72,6 +73,7 @@ class FragmentDecoder {
   // What is known of a thread from its last sample.
   struct LastOf {
     uint32_t thread = 0;
+    SteadyBottom bottom;
     hotspot::RememberedStack stack;
     std::vector<recording::Frame> recorded;  // of its frames, outermost first, as far as they are known
   };
@@ -80,6 +82,7 @@ class FragmentDecoder {
   void forget_methods();
   LastOf& last_of(uint32_t thread);
   void forget_last();
+  void learn_bottom(const capture::FragmentRecord& record, SteadyBottom& bottom);
   void check_edges();
   hotspot::Edge check_edge(const hotspot::WalkedFrame& callee, const hotspot::WalkedFrame& caller);
   void walk(const hotspot::Fragment& fragment, LastOf& last, Stack& out);
