@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "capture/frozen_frames.h"
+#include "capture/virtual_thread_for_test.h"
 
 namespace tarsier::agent {
 namespace {
@@ -26,15 +28,17 @@ struct Sample {
   std::vector<uint64_t> kernel;
   hotspot::Fragment fragment;
   std::vector<uint64_t> stack;
+  std::vector<uint8_t> frozen;  // and the name
 };
 
 class KernelCaptureTest : public testing::Test {
  protected:
-  void load(size_t ring_bytes = 1 << 24, bool old_kernel = false) {
+  void load(size_t ring_bytes = 1 << 24, bool old_kernel = false,
+            const hotspot::VirtualThreadLayout* virtual_threads = nullptr) {
     hotspot::ThreadFields fields{8, 16, 24, 32, 40, 48, nullptr, nullptr};
     fields.unloaded = &unloaded_;
     fields.unloaded_shared = &unloaded_shared_;
-    linux::bpf::Settings settings = KernelCapture::settings_for(fields);
+    linux::bpf::Settings settings = KernelCapture::settings_for(fields, virtual_threads);
     ASSERT_TRUE(linux::aim_at(settings, "/proc/self"));
     auto parts = linux::make_kernel_parts(settings, {ring_bytes, old_kernel});
     if (!parts) GTEST_SKIP() << parts.error().what;
@@ -54,12 +58,14 @@ class KernelCaptureTest : public testing::Test {
     capture_->consume(
         [&](const uint8_t* payload, size_t) {
           const auto& record = *reinterpret_cast<const FragmentRecord*>(payload);
-          Sample sample{record.time_ns, record.weight_ns, record.thread, {}, record.fragment(), {}};
+          Sample sample{record.time_ns, record.weight_ns, record.thread, {}, record.fragment(), {}, {}};
           sample.kernel.assign(record.kernel().begin(), record.kernel().end());
           sample.stack.resize(sample.fragment.stack_bytes / 8);
           if (!sample.stack.empty()) {
             std::memcpy(sample.stack.data(), record.fragment().stack(), sample.fragment.stack_bytes);
           }
+          const hotspot::Fragment& fragment = record.fragment();
+          sample.frozen.assign(fragment.frozen(), fragment.frozen() + fragment.frozen_bytes + fragment.padded_name());
           samples.push_back(std::move(sample));
         },
         SIZE_MAX);
@@ -196,8 +202,8 @@ TEST_F(KernelCaptureTest, a_kernel_that_does_not_tell_the_users_registers_costs_
   }
 }
 
-TEST_F(KernelCaptureTest, a_deep_stack_is_cut_and_a_foreign_one_left_alone) {
-  load();
+TEST_F(KernelCaptureTest, a_deep_stack_is_cut_if_the_ring_is_small_and_a_foreign_one_left_alone) {
+  load(1 << 19);
   if (IsSkipped()) return;
   volatile uint8_t room[2 * capture::FragmentCapture::kMaxStack];
   touch(room);
@@ -216,6 +222,97 @@ TEST_F(KernelCaptureTest, a_deep_stack_is_cut_and_a_foreign_one_left_alone) {
       EXPECT_EQ(samples[i].fragment.cut, base != 4096);
     }
     ASSERT_TRUE(capture_->start());
+  }
+}
+
+TEST_F(KernelCaptureTest, a_deep_stack_is_copied_whole_while_there_is_room) {
+  load();
+  if (IsSkipped()) return;
+  volatile uint8_t room[3 * capture::FragmentCapture::kMaxStack];
+  touch(room);
+  java_thread_[6] = reinterpret_cast<uint64_t>(room) + sizeof(room);
+  ASSERT_TRUE(capture_->thread_started(self(java_thread_)));
+  ASSERT_TRUE(capture_->start());
+  burn(millis(300), [&] { room[0] = room[0] + 1; });
+  capture_->silence();
+  const auto samples = read();
+  ASSERT_GT(samples.size(), 2u);
+  EXPECT_EQ(samples.front().fragment.sp + samples.front().fragment.stack_bytes, java_thread_[6]);
+  EXPECT_FALSE(samples.front().fragment.cut);
+  EXPECT_TRUE(samples.size() < 150 || samples.back().fragment.cut) << "the ring was half full";
+}
+
+TEST_F(KernelCaptureTest, a_stack_that_is_not_cut_ends_where_its_java_frames_do) {
+  load();
+  if (IsSkipped()) return;
+  volatile uint8_t room[2 * capture::FragmentCapture::kMaxStack];
+  touch(room);
+  java_thread_[6] = reinterpret_cast<uint64_t>(room) + sizeof(room);
+  const JavaThread thread = self(java_thread_);
+  const uint64_t bottom = reinterpret_cast<uint64_t>(room) + 4096;
+  capture_->bottoms().learn(thread.serial, bottom);
+  capture_->bottoms().learn(thread.serial + 1, bottom + 4096);
+  ASSERT_TRUE(capture_->thread_started(thread));
+  ASSERT_TRUE(capture_->start());
+  burn(millis(50), [&] { room[0] = room[0] + 1; });
+  capture_->silence();
+  const auto samples = read();
+  ASSERT_GT(samples.size(), 2u);
+  for (const Sample& sample : samples) {
+    EXPECT_EQ(sample.fragment.sp + sample.fragment.stack_bytes, bottom);
+    EXPECT_FALSE(sample.fragment.cut);
+  }
+}
+
+TEST_F(KernelCaptureTest, of_a_virtual_thread_the_same_is_copied_as_by_a_handler) {
+  capture::MadeUpVirtualThread heap;
+  hotspot::VirtualThreadLayout layout = capture::MadeUpVirtualThread::layout();
+  layout.carrier = 56;
+  layout.current = 64;
+  load(1 << 24, false, &layout);
+  if (IsSkipped()) return;
+  volatile uint64_t room[512];
+  touch(room);
+  uint64_t java_thread[9] = {};
+  java_thread[6] = reinterpret_cast<uint64_t>(room + 512);
+  java_thread[7] = reinterpret_cast<uint64_t>(&heap.handles[0]);
+  java_thread[8] = reinterpret_cast<uint64_t>(&heap.handles[1]);
+  hotspot::Fragment expected{};
+  capture::FrozenFrames frozen(layout, ::getpid(), reinterpret_cast<const uint8_t*>(java_thread), 0);
+  frozen.find(expected);
+  std::vector<uint8_t> bytes(expected.frozen_bytes + expected.padded_name());
+  frozen.copy(expected, bytes.data(), bytes.data() + expected.frozen_bytes);
+  ASSERT_EQ(expected.virtual_id, 77);
+
+  ASSERT_TRUE(capture_->thread_started(self(java_thread)));
+  ASSERT_TRUE(capture_->start());
+  burn(millis(50), [&] { room[0] = room[0] + 1; });
+  capture_->silence();
+  const auto samples = read();
+  ASSERT_GT(samples.size(), 2u);
+  EXPECT_EQ(samples[0].frozen, bytes);
+  EXPECT_EQ(samples[0].fragment.name_bytes, expected.name_bytes);
+  for (const Sample& sample : samples) {
+    EXPECT_EQ(sample.fragment.virtual_id, 77);
+    EXPECT_EQ(sample.fragment.frozen_bytes, expected.frozen_bytes);
+    EXPECT_FALSE(sample.fragment.frozen_cut);
+    EXPECT_EQ(sample.fragment.sp + sample.fragment.stack_bytes, java_thread[6]);
+    EXPECT_TRUE(&sample == samples.data() || sample.fragment.name_bytes == 0) << "the name is known by now";
+  }
+
+  heap.words[capture::MadeUpVirtualThread::kChunk + 1] = 0x10;  // the parent: nothing is mapped there
+  ASSERT_TRUE(capture_->start());
+  burn(millis(50), [&] { room[0] = room[0] + 1; });
+  capture_->silence();
+  for (const Sample& sample : read()) EXPECT_TRUE(sample.fragment.frozen_cut);
+
+  heap.handles[1] = heap.handles[0];  // unmounted
+  ASSERT_TRUE(capture_->start());
+  burn(millis(50), [&] { room[0] = room[0] + 1; });
+  capture_->silence();
+  for (const Sample& sample : read()) {
+    EXPECT_EQ(sample.fragment.virtual_id, 0);
+    EXPECT_TRUE(sample.frozen.empty());
   }
 }
 

@@ -1,4 +1,3 @@
-// Virtual threads made by hand: a few words stand in for the JVM's objects.
 #include "capture/frozen_frames.h"
 
 #include <gtest/gtest.h>
@@ -7,56 +6,17 @@
 #include <cstring>
 #include <vector>
 
+#include "capture/virtual_thread_for_test.h"
+
 namespace tarsier::capture {
 namespace {
 
-constexpr uint64_t kWords = 48;  // of the head of a chunk, in bytes
-
-// Objects of 64-bit references; the offsets in them are those of layout().
-struct Heap {
-  explicit Heap(size_t bytes) : words(bytes / 8) {}
-  uint64_t at(size_t index) { return reinterpret_cast<uint64_t>(words.data() + index); }
-  std::vector<uint64_t> words;
-};
-
-hotspot::VirtualThreadLayout layout() {
-  hotspot::VirtualThreadLayout layout;
-  layout.carrier = 0;
-  layout.current = 8;
-  layout.thread = {8, 16, 24};
-  layout.tail = 8;
-  layout.chunk = {8, 16, 20, 24, false, kWords};
-  layout.text = {8, 16, 8, 12};
-  return layout;
-}
+constexpr size_t kThread = MadeUpVirtualThread::kThread, kName = MadeUpVirtualThread::kName,
+                 kContinuation = MadeUpVirtualThread::kContinuation, kChunk = MadeUpVirtualThread::kChunk,
+                 kParent = MadeUpVirtualThread::kParent, kWords = MadeUpVirtualThread::kWords;
 
 class FrozenFramesTest : public testing::Test {
  protected:
-  FrozenFramesTest() {
-    handles[0] = heap.at(kCarrier);
-    handles[1] = heap.at(kThread);
-    java_thread[0] = reinterpret_cast<uint64_t>(&handles[0]);
-    java_thread[1] = reinterpret_cast<uint64_t>(&handles[1]);
-    heap.words[kThread + 1] = 77;  // id
-    heap.words[kThread + 2] = heap.at(kName);
-    heap.words[kThread + 3] = heap.at(kContinuation);
-    heap.words[kName + 1] = heap.at(kText);
-    const char text[] = "worker";
-    heap.words[kText + 1] = 6;  // length; the bytes follow behind 4 of them
-    std::memcpy(reinterpret_cast<uint8_t*>(&heap.words[kText]) + 12, text, 6);
-    heap.words[kContinuation + 1] = heap.at(kChunk);
-    chunk(kChunk, kParent, 8, 4);
-    chunk(kParent, 0, 4, 2);
-  }
-  void chunk(size_t index, size_t parent, int32_t size, int32_t sp) {
-    heap.words[index] = 1;
-    heap.words[index + 1] = parent == 0 ? 0 : heap.at(parent);
-    const int32_t fields[] = {size, sp, size};
-    std::memcpy(&heap.words[index + 2], fields, sizeof(fields));
-    for (int32_t i = 0; i < size; ++i) {
-      heap.words[index + kWords / 8 + static_cast<size_t>(i)] = index * 100 + static_cast<size_t>(i);
-    }
-  }
   // What follows the fragment.
   std::vector<uint8_t> copy(int64_t known_id = 0) {
     FrozenFrames frozen(used, ::getpid(), reinterpret_cast<const uint8_t*>(java_thread), known_id);
@@ -67,12 +27,10 @@ class FrozenFramesTest : public testing::Test {
     return out;
   }
 
-  static constexpr size_t kCarrier = 1, kThread = 8, kName = 16, kText = 24, kContinuation = 32, kChunk = 40,
-                          kParent = 60;
-  Heap heap{1024};
-  uint64_t handles[2] = {};
-  uint64_t java_thread[2] = {};
-  hotspot::VirtualThreadLayout used = layout();
+  MadeUpVirtualThread heap;
+  uint64_t java_thread[2] = {reinterpret_cast<uint64_t>(&heap.handles[0]),
+                             reinterpret_cast<uint64_t>(&heap.handles[1])};
+  hotspot::VirtualThreadLayout used = MadeUpVirtualThread::layout();
   hotspot::Fragment fragment{};
 };
 
@@ -96,7 +54,7 @@ TEST_F(FrozenFramesTest, copies_the_words_of_all_chunks_and_the_name_once) {
 }
 
 TEST_F(FrozenFramesTest, a_carrier_on_its_own_has_nothing_frozen) {
-  handles[1] = handles[0];
+  heap.handles[1] = heap.handles[0];
   copy();
   EXPECT_EQ(fragment.virtual_id, 0);
   EXPECT_EQ(fragment.frozen_bytes, 0u);
@@ -108,18 +66,18 @@ TEST_F(FrozenFramesTest, what_can_not_be_read_or_is_no_chunk_is_left_out_and_sai
   copy();
   EXPECT_TRUE(fragment.frozen_cut);
   EXPECT_EQ(fragment.frozen_bytes, sizeof(hotspot::FrozenPart) + 8 * 6);
-  chunk(kChunk, kParent, 8, 9);  // sp behind the end
+  heap.chunk(kChunk, kParent, 8, 9);  // sp behind the end
   copy();
   EXPECT_TRUE(fragment.frozen_cut);
   EXPECT_EQ(fragment.frozen_bytes, 0u);
-  chunk(kChunk, kChunk, 8, 4);  // a ring
+  heap.chunk(kChunk, kChunk, 8, 4);  // a ring
   copy();
   EXPECT_TRUE(fragment.frozen_cut);
   EXPECT_LE(fragment.frozen_bytes, FrozenFrames::kMaxBytes + FrozenFrames::kMaxParts * sizeof(hotspot::FrozenPart));
 }
 
 TEST_F(FrozenFramesTest, a_chunk_that_was_moved_is_followed) {
-  chunk(80, 0, 6, 3);
+  heap.chunk(80, 0, 6, 3);
   heap.words[kChunk] = heap.at(80) | 3;
   const auto bytes = copy();
   hotspot::FrozenPart part{};
@@ -133,7 +91,7 @@ TEST_F(FrozenFramesTest, references_with_colours_are_followed_while_they_are_goo
   used.references.bad_colours = &bad;
   used.references.colour_bits = &bits;
   const auto colour = [&](uint64_t& reference, uint64_t with) { reference = reference << bits | with; };
-  for (uint64_t& handle : handles) colour(handle, 2);
+  for (uint64_t& handle : heap.handles) colour(handle, 2);
   for (const size_t index : {kThread + 2, kThread + 3, kName + 1, kContinuation + 1, kChunk + 1})
     colour(heap.words[index], 4);
   heap.words[kParent + 1] = 1;  // null, of a bad colour

@@ -10,6 +10,9 @@ namespace tarsier::capture {
 
 class JavaBottoms {
  public:
+  static constexpr uint32_t kEntries = 1 << 12;
+  static constexpr int kAddressBits = 48;
+
   // 0: not known.
   [[nodiscard]] uint64_t of(uint32_t thread) const noexcept {
     const uint64_t entry = entries_[thread % kEntries].load(std::memory_order_relaxed);
@@ -21,8 +24,6 @@ class JavaBottoms {
   }
 
  private:
-  static constexpr uint32_t kEntries = 1 << 12;
-  static constexpr int kAddressBits = 48;
   static constexpr uint64_t kAddress = (uint64_t{1} << kAddressBits) - 1;
   // Tells threads apart that share an entry, whose numbers differ by a multiple of kEntries. Rarely 0.
   static uint64_t tag(uint32_t thread) noexcept { return (thread / kEntries + 1) & 0xffff; }

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "capture/fragment_capture.h"
+#include "capture/frozen_frames.h"
 #include "hotspot/sigsafe/fragment.h"
 #include "linux/bpf/fragment_layout.h"
 
@@ -14,6 +15,12 @@ namespace bpf = linux::bpf;
 
 static_assert(bpf::kMaxKernelFrames == kMaxKernelFrames);
 static_assert(bpf::kMaxStack == FragmentCapture::kMaxStack);
+static_assert(bpf::kMaxDeepStack == FragmentCapture::kMaxDeepStack);
+static_assert(bpf::kEntryBytes == FragmentCapture::kEntryBytes);
+static_assert(bpf::kMaxFrozen == FrozenFrames::kMaxBytes);
+static_assert(bpf::kMaxName == FrozenFrames::kMaxName);
+static_assert(bpf::kMaxChunkHead == hotspot::VirtualThreadLayout::kMaxChunkHead);
+static_assert(sizeof(bpf::Bottoms) == sizeof(JavaBottoms) && bpf::kAddressBits == JavaBottoms::kAddressBits);
 static_assert(bpf::kGeneralRegisters == hotspot::kGeneralRegisters);
 
 static_assert(sizeof(bpf::SampleHeader) == sizeof(FragmentRecord));
@@ -39,5 +46,10 @@ static_assert(offsetof(bpf::Fragment, frozen_bytes) == offsetof(hotspot::Fragmen
 static_assert(offsetof(bpf::Fragment, name_bytes) == offsetof(hotspot::Fragment, name_bytes));
 static_assert(offsetof(bpf::Fragment, frozen_cut) == offsetof(hotspot::Fragment, frozen_cut));
 static_assert(offsetof(bpf::Fragment, cut) == offsetof(hotspot::Fragment, cut));
+
+static_assert(sizeof(bpf::FrozenPart) == sizeof(hotspot::FrozenPart));
+static_assert(offsetof(bpf::FrozenPart, begin) == offsetof(hotspot::FrozenPart, begin));
+static_assert(offsetof(bpf::FrozenPart, bytes) == offsetof(hotspot::FrozenPart, bytes));
+static_assert(offsetof(bpf::FrozenPart, cut) == offsetof(hotspot::FrozenPart, cut));
 
 }  // namespace tarsier::capture

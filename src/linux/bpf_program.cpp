@@ -110,14 +110,14 @@ Result<ObjectFile> ObjectFile::read(std::span<const uint8_t> file) {
   return object;
 }
 
-Result<unique_fd> make_map(const BpfMapPlan& plan, uint32_t flags) {
+Result<unique_fd> make_map(const BpfMapPlan& plan) {
   bpf_attr attr;
   std::memset(&attr, 0, sizeof(attr));
   attr.map_type = plan.type;
   attr.key_size = plan.key_bytes;
   attr.value_size = plan.value_bytes;
   attr.max_entries = plan.entries;
-  attr.map_flags = flags;
+  attr.map_flags = plan.flags;
   unique_fd fd(call(BPF_MAP_CREATE, attr));
   if (fd) return fd;
   if (errno == EPERM) {
@@ -131,7 +131,7 @@ Result<unique_fd> make_map(const BpfMapPlan& plan, uint32_t flags) {
 
 Result<unique_fd> make_constants(std::span<const uint8_t> constants) {
   auto fd =
-      make_map({kConstants, BPF_MAP_TYPE_ARRAY, 4, static_cast<uint32_t>(constants.size()), 1}, BPF_F_RDONLY_PROG);
+      make_map({kConstants, BPF_MAP_TYPE_ARRAY, 4, static_cast<uint32_t>(constants.size()), 1, BPF_F_RDONLY_PROG});
   if (!fd) return fd;
   const uint32_t key = 0;
   if (const int err = set_in_bpf_map(fd->get(), &key, constants.data())) return errno_error("setting constants", err);
@@ -191,7 +191,7 @@ Result<BpfProgram> BpfProgram::load(std::span<const uint8_t> file, uint32_t type
   const MoreLockedMemory more;
   BpfProgram program;
   for (const BpfMapPlan& plan : maps) {
-    auto fd = make_map(plan, 0);
+    auto fd = make_map(plan);
     if (!fd) return std::move(fd).error();
     program.maps_.emplace_back(plan.name, std::move(*fd));
   }

@@ -23,7 +23,8 @@ struct BpfMapPlan {
   std::string name;
   uint32_t type;  // BPF_MAP_TYPE_..
   uint32_t key_bytes, value_bytes;
-  uint32_t entries;  // of a ring: bytes
+  uint32_t entries;    // of a ring: bytes
+  uint32_t flags = 0;  // BPF_F_..
 };
 
 class BpfProgram {

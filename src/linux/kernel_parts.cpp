@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <sstream>
@@ -16,9 +17,11 @@ namespace {
 
 // Names in the program.
 constexpr const char* kThreads = "threads";
+constexpr const char* kBottoms = "bottoms";
 constexpr const char* kRing = "ring";
 constexpr const char* kPeriods = "periods";
 constexpr const char* kCounters = "counters";
+constexpr const char* kScratches = "scratches";
 
 // As its own, innermost pid namespace has it; 0 if that can't be found out.
 uint32_t process_id(const std::string& process) {
@@ -33,14 +36,24 @@ uint32_t process_id(const std::string& process) {
   return id;
 }
 
+// Only virtual threads need them.
+uint32_t scratch_count(const bpf::Settings& settings) {
+  return settings.virtual_threads.present != 0 ? static_cast<uint32_t>(possible_cpus()) : 1;
+}
+
 Result<BpfProgram> load_program(bpf::Settings& settings, const KernelPartsOptions& options) {
   const auto cpus = static_cast<uint32_t>(possible_cpus());
+  settings.ring_bytes = options.ring_bytes;
+  settings.max_deep_stack =
+      std::clamp<uint64_t>(options.ring_bytes / 16, uint64_t{bpf::kMaxStack}, uint64_t{bpf::kMaxDeepStack});
   const std::vector<BpfMapPlan> maps = {
       // Allocated at once: the program runs where nothing can be.
       {kThreads, BPF_MAP_TYPE_HASH, sizeof(uint32_t), sizeof(bpf::Thread), bpf::kMaxThreads},
+      {kBottoms, BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(bpf::Bottoms), 1, BPF_F_MMAPABLE},
       {kRing, BPF_MAP_TYPE_RINGBUF, 0, 0, static_cast<uint32_t>(options.ring_bytes)},
       {kPeriods, BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(uint64_t), cpus},
-      {kCounters, BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(uint32_t), sizeof(bpf::Counters), 1}};
+      {kCounters, BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(uint32_t), sizeof(bpf::Counters), 1},
+      {kScratches, BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(bpf::Scratch), scratch_count(settings)}};
   const auto load = [&](bool task_registers) {
     settings.task_registers = task_registers ? 1 : 0;
     return BpfProgram::load(fragment_program(), BPF_PROG_TYPE_PERF_EVENT,
@@ -75,10 +88,12 @@ Result<KernelParts> make_kernel_parts(bpf::Settings settings, const KernelPartsO
   if (!ticks) return std::move(ticks).error();
   KernelParts parts;
   parts.threads = program->take_map(kThreads);
+  parts.bottoms = program->take_map(kBottoms);
   parts.ring = program->take_map(kRing);
   parts.periods = program->take_map(kPeriods);
   parts.counters = program->take_map(kCounters);
   parts.ticks = std::move(*ticks);
+  parts.scratch_bytes = scratch_count(settings) * sizeof(bpf::Scratch);
   parts.sees_kernel = settings.task_registers != 0;
   return parts;
 }

@@ -18,9 +18,10 @@
 namespace tarsier::linux {
 
 struct KernelParts {
-  unique_fd threads, ring, periods, counters;  // maps
+  unique_fd threads, bottoms, ring, periods, counters;  // maps
   std::vector<CpuTick> ticks;
-  bool sees_kernel = true;  // false: ticks that hit in the kernel are dropped, as `registers unreadable`
+  size_t scratch_bytes = 0;  // that the maps take of the kernel's memory besides the ring
+  bool sees_kernel = true;   // false: ticks that hit in the kernel are dropped, as `registers unreadable`
 };
 
 // The object file; empty if it was left out of this build.

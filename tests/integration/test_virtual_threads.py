@@ -1,20 +1,24 @@
 """Virtual threads that park deep in their stacks: most frames lie in the heap when they are sampled."""
 import pytest
-from harness import LIBRARY, Program, engine, report, samples_by_jfr
+from harness import LIBRARY, Program, ebpf_allowed, engine, report, samples_by_jfr
 
 DEPTH = 30  # of VirtualDeep
 # It works at the bottom, and on the way up with 1, 11 and 21 calls of deep() still to return from.
 POSSIBLE = {DEPTH + 1, DEPTH + 1 - 1, DEPTH + 1 - 11, DEPTH + 1 - 21}
 
 
+@pytest.mark.parametrize("path", ["signal", "ebpf"])
 @pytest.mark.parametrize("collector", ["Serial", "Parallel", "G1", "Z", "Shenandoah"])
-def test_the_stack_reaches_the_task_through_the_heap(jdk, classes, tmp_path, collector):
+def test_the_stack_reaches_the_task_through_the_heap(jdk, classes, tmp_path, collector, path):
+    if path == "ebpf" and not ebpf_allowed():
+        pytest.skip("no right to load eBPF programs here, or a kernel without types (BTF)")
     if jdk.major < 21:
         pytest.skip("this JVM has no virtual threads")
     if not jdk.has_collector(collector):
         pytest.skip(f"this JVM was built without {collector}GC")
     file = tmp_path / "out.jfr"
-    options = [f"-XX:+Use{collector}GC", "-Xmx300m", f"-agentpath:{LIBRARY}=cpu,engine=fragment,file={file}"]
+    clock = ",clock=ebpf" if path == "ebpf" else ",clock=perf"
+    options = [f"-XX:+Use{collector}GC", "-Xmx300m", f"-agentpath:{LIBRARY}=cpu,engine=fragment{clock},file={file}"]
     with Program(jdk, classes, "VirtualDeep", 3, 50, *([] if collector == "Z" else ["gc"]), options=options) as program:
         assert program.wait() == 0, program.errors
     samples = samples_by_jfr(jdk, file, depth=100)

@@ -6,7 +6,6 @@
 #include "agent/engines/fragment_decoding.h"
 #include "agent/engines/kernel_engine.h"
 #include "agent/engines/signal_engine.h"
-#include "agent/virtual_threads.h"
 #include "capture/fragment_capture.h"
 
 namespace tarsier::agent {
@@ -27,35 +26,24 @@ class FragmentEngine final : public SignalEngine {
                                                        const capture::SignalCapture::Memory& memory) override {
     auto capture = std::make_unique<capture::FragmentCapture>(clock, decoding_->fields(), memory);
     fragments_ = capture.get();
-    capture->set_virtual_threads(virtual_threads_ ? &*virtual_threads_ : nullptr);
+    capture->set_virtual_threads(decoding_->virtual_threads());
     return capture;
   }
   void begin_decoding() override { decoding_->decoder().begin(); }
   void decode(const uint8_t* bytes) override {
-    const auto& record = *reinterpret_cast<const capture::FragmentRecord*>(bytes);
-    decoding_->decoder().decode(record);
-    const auto bottom = decoding_->decoder().java_bottom();
-    if (!bottom) return;
-    const bool wider = *bottom > fragments_->bottoms().of(record.thread);
-    if (*bottom == 0 || wider) fragments_->bottoms().learn(record.thread, *bottom);
+    decoding_->decode(*reinterpret_cast<const capture::FragmentRecord*>(bytes), fragments_->bottoms());
   }
   void add_to(EngineStats& stats) override { decoding_->add_to(stats); }
 
   std::optional<FragmentDecoding> decoding_;
   capture::FragmentCapture* fragments_ = nullptr;  // the engine's
-  std::optional<hotspot::VirtualThreadLayout> virtual_threads_;
 };
 
 Result<control::EngineReport> FragmentEngine::probe() {
   if (Status status = choose(); !status) return std::move(status).error();
-  auto decoding = FragmentDecoding::make(context_, choice_.event);
+  auto decoding = FragmentDecoding::make(context_, choice_.event, choice_.warnings);
   if (!decoding) return std::move(decoding).error();
   decoding_.emplace(std::move(*decoding));
-  if (auto found = find_virtual_threads(context_.jvm)) {
-    virtual_threads_ = *found;
-  } else {
-    choice_.warnings.push_back("stacks of virtual threads are incomplete: " + found.error().what);
-  }
   return report();
 }
 

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <bit>
 
+#include "agent/virtual_threads.h"
 #include "hotspot/threads.h"
 
 namespace tarsier::agent {
 
-Result<FragmentDecoding> FragmentDecoding::make(EngineContext& context, recording::Event event) {
+Result<FragmentDecoding> FragmentDecoding::make(EngineContext& context, recording::Event event,
+                                                std::vector<std::string>& warnings) {
   if (!context.jvm.lib().structs()) return Error{Errc::kUnsupported, "this JVM exports no vmStructs"};
   auto fields = hotspot::find_thread_fields(*context.jvm.lib().structs());
   if (!fields) return std::move(fields).error();
@@ -17,7 +19,21 @@ Result<FragmentDecoding> FragmentDecoding::make(EngineContext& context, recordin
     fields->unloaded = reinterpret_cast<const uint64_t*>(epoch->counter());
     fields->unloaded_shared = reinterpret_cast<const uint64_t*>(epoch->shared_counter());
   }
-  return FragmentDecoding(*fields, std::move(*decoder));
+  FragmentDecoding decoding(*fields, std::move(*decoder));
+  if (auto found = find_virtual_threads(context.jvm)) {
+    decoding.virtual_threads_ = *found;
+  } else {
+    warnings.push_back("stacks of virtual threads are incomplete: " + found.error().what);
+  }
+  return decoding;
+}
+
+void FragmentDecoding::decode(const capture::FragmentRecord& record, capture::JavaBottoms& bottoms) {
+  decoder_->decode(record);
+  const auto bottom = decoder_->java_bottom();
+  if (!bottom) return;
+  const bool wider = *bottom > bottoms.of(record.thread);
+  if (*bottom == 0 || wider) bottoms.learn(record.thread, *bottom);
 }
 
 size_t FragmentDecoding::ring_bytes(const control::SessionOptions& options) {

@@ -4,19 +4,32 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "agent/engines/engine.h"
 #include "agent/engines/fragment_decoder.h"
+#include "capture/java_bottoms.h"
 #include "hotspot/sigsafe/fragment.h"
+#include "hotspot/sigsafe/virtual_thread.h"
 
 namespace tarsier::agent {
 
 class FragmentDecoding {
  public:
-  static Result<FragmentDecoding> make(EngineContext& context, recording::Event event);
+  // `warnings`: what a user should know is added.
+  static Result<FragmentDecoding> make(EngineContext& context, recording::Event event,
+                                       std::vector<std::string>& warnings);
 
   [[nodiscard]] const hotspot::ThreadFields& fields() const { return fields_; }
+  // Where this JVM keeps virtual threads; null if it has none, or none that we understand.
+  [[nodiscard]] const hotspot::VirtualThreadLayout* virtual_threads() const {
+    return virtual_threads_ ? &*virtual_threads_ : nullptr;
+  }
   FragmentDecoder& decoder() { return *decoder_; }
+  // Decodes the record, and learns from it where its thread's Java frames end.
+  void decode(const capture::FragmentRecord& record, capture::JavaBottoms& bottoms);
   void add_to(EngineStats& stats) const;
 
   // Of the ring: a power of two.
@@ -27,6 +40,7 @@ class FragmentDecoding {
       : fields_(fields), decoder_(std::move(decoder)) {}
 
   hotspot::ThreadFields fields_;
+  std::optional<hotspot::VirtualThreadLayout> virtual_threads_;
   std::unique_ptr<FragmentDecoder> decoder_;
 };
 

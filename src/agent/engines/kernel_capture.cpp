@@ -1,6 +1,7 @@
 #include "agent/engines/kernel_capture.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "base/clock.h"
@@ -11,7 +12,41 @@ namespace tarsier::agent {
 
 using linux::bpf::Counters;
 
-linux::bpf::Settings KernelCapture::settings_for(const hotspot::ThreadFields& fields) {
+namespace {
+
+linux::bpf::VirtualThreads copy(const hotspot::VirtualThreadLayout& layout) {
+  linux::bpf::VirtualThreads out{};
+  out.carrier = layout.carrier;
+  out.current = layout.current;
+  out.current_id = layout.current_id;
+  out.continuation = layout.continuation;
+  out.thread_id = layout.thread.id;
+  out.thread_name = layout.thread.name;
+  out.thread_continuation = layout.thread.continuation;
+  out.tail = layout.tail;
+  out.chunk_parent = layout.chunk.parent;
+  out.chunk_size = layout.chunk.size;
+  out.chunk_sp = layout.chunk.sp;
+  out.chunk_bottom = layout.chunk.bottom;
+  out.chunk_words = layout.chunk.words;
+  out.bottom_is_argument_size = layout.chunk.bottom_is_argument_size ? 1 : 0;
+  out.text_value = layout.text.value;
+  out.text_coder = layout.text.coder;
+  out.text_length = layout.text.length;
+  out.text_bytes = layout.text.bytes;
+  out.reference_base = layout.references.base;
+  out.reference_shift = static_cast<uint32_t>(layout.references.shift);
+  out.references_compressed = layout.references.compressed ? 1 : 0;
+  out.bad_colours = reinterpret_cast<uintptr_t>(layout.references.bad_colours);
+  out.colour_bits = reinterpret_cast<uintptr_t>(layout.references.colour_bits);
+  out.present = 1;
+  return out;
+}
+
+}  // namespace
+
+linux::bpf::Settings KernelCapture::settings_for(const hotspot::ThreadFields& fields,
+                                                 const hotspot::VirtualThreadLayout* virtual_threads) {
   linux::bpf::Settings settings{};
   settings.anchor_sp = fields.anchor_sp;
   settings.anchor_pc = fields.anchor_pc;
@@ -21,13 +56,16 @@ linux::bpf::Settings KernelCapture::settings_for(const hotspot::ThreadFields& fi
   settings.stack_base = fields.stack_base;
   settings.unloaded = reinterpret_cast<uintptr_t>(fields.unloaded);
   settings.unloaded_shared = reinterpret_cast<uintptr_t>(fields.unloaded_shared);
+  if (virtual_threads != nullptr) settings.virtual_threads = copy(*virtual_threads);
   return settings;
 }
 
-KernelCapture::KernelCapture(linux::KernelParts parts, linux::BpfRing ring, Nanos interval, size_t ring_bytes)
+KernelCapture::KernelCapture(linux::KernelParts parts, linux::BpfRing ring, Mapping bottoms, Nanos interval,
+                             size_t ring_bytes)
     : interval_(interval),
       ring_bytes_(ring_bytes),
       ring_(std::move(ring)),
+      bottoms_(std::move(bottoms)),
       ticks_(std::exchange(parts.ticks, {})),
       parts_(std::move(parts)),
       random_(static_cast<uint64_t>(clock_now(CLOCK_MONOTONIC).count) | 1),
@@ -37,7 +75,10 @@ Result<std::unique_ptr<KernelCapture>> KernelCapture::over(linux::KernelParts pa
                                                            size_t ring_bytes) {
   auto ring = linux::BpfRing::map(parts.ring.get(), ring_bytes);
   if (!ring) return std::move(ring).error();
-  return std::unique_ptr<KernelCapture>(new KernelCapture(std::move(parts), std::move(*ring), interval, ring_bytes));
+  Mapping bottoms = Mapping::of(parts.bottoms.get(), sizeof(capture::JavaBottoms));
+  if (!bottoms) return errno_error("mapping what is shared with the eBPF program", errno);
+  return std::unique_ptr<KernelCapture>(
+      new KernelCapture(std::move(parts), std::move(*ring), std::move(bottoms), interval, ring_bytes));
 }
 
 Status KernelCapture::start() {

@@ -45,7 +45,7 @@ Result<control::EngineReport> KernelEngine::probe() {
   auto choice = choose_clock(context_.options);
   if (!choice) return std::move(choice).error();
   choice_ = std::move(*choice);
-  auto decoding = FragmentDecoding::make(context_, choice_.event);
+  auto decoding = FragmentDecoding::make(context_, choice_.event, choice_.warnings);
   if (!decoding) return std::move(decoding).error();
   decoding_.emplace(std::move(*decoding));
   const size_t ring_bytes = FragmentDecoding::ring_bytes(context_.options);
@@ -63,7 +63,7 @@ Result<control::EngineReport> KernelEngine::probe() {
 }
 
 Result<linux::KernelParts> KernelEngine::make_parts(size_t ring_bytes) const {
-  linux::bpf::Settings settings = KernelCapture::settings_for(decoding_->fields());
+  linux::bpf::Settings settings = KernelCapture::settings_for(decoding_->fields(), decoding_->virtual_threads());
   if (Status status = linux::aim_at(settings, "/proc/self"); !status) return std::move(status).error();
   auto parts = linux::make_kernel_parts(settings, {ring_bytes});
   if (!parts && parts.error().code == Errc::kNotPermitted) {
@@ -86,10 +86,11 @@ bool KernelEngine::drain() {
   if (stopped_) return false;
   capture_->draw_periods_that_are_due();
   const Nanos start = clock_now(CLOCK_THREAD_CPUTIME_ID);
-  FragmentDecoder& decoder = decoding_->decoder();
-  decoder.begin();
+  decoding_->decoder().begin();
   const size_t count = capture_->consume(
-      [&](const uint8_t* record, size_t) { decoder.decode(*reinterpret_cast<const capture::FragmentRecord*>(record)); },
+      [&](const uint8_t* record, size_t) {
+        decoding_->decode(*reinterpret_cast<const capture::FragmentRecord*>(record), capture_->bottoms());
+      },
       kPiece);
   if (count > 0) decoding_time_ = decoding_time_ + (clock_now(CLOCK_THREAD_CPUTIME_ID) - start);
   return count == kPiece;
@@ -124,7 +125,7 @@ EngineStats KernelEngine::read_stats() {
   stats.dropped["thread unreadable"] = counters.thread_unreadable;
   stats.dropped["stack unreadable"] = counters.stack_unreadable;
   stats.in_app_threads = Nanos(static_cast<int64_t>(counters.ns));
-  stats.memory = Bytes(static_cast<int64_t>(capture_->ring_bytes()));
+  stats.memory = Bytes(static_cast<int64_t>(capture_->memory_bytes()));
   stats.counters = {{"threads without a clock", capture_->threads_not_followed()},
                     {"ticks in other threads", static_cast<int64_t>(counters.other_threads)},
                     {"decoding (ns of CPU time)", decoding_time_.count}};

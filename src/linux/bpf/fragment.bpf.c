@@ -10,63 +10,17 @@
 // Kernels from 5.8 on (the ring); before 5.15, and where the kernel has no types (BTF), without the time in the kernel.
 // The functions that read memory are for programs under the GPL only.
 #include "linux/bpf/fragment_layout.h"
+#include "linux/bpf/frozen_frames.h"
 #include "linux/bpf/helpers.h"
+#include "linux/bpf/maps.h"
+#include "linux/bpf/registers.h"
 
-// The registers of a thread when it entered the kernel. The kernel keeps this layout for its users (struct
-// user_pt_regs, struct pt_regs); these are declared here to compile for the one architecture on the other.
-#if defined(__TARGET_ARCH_arm64)
-struct Registers {
-  __u64 general[31], sp, pc, pstate;
+// What is known before anything is copied.
+struct Sample {
+  struct Registers registers;
+  struct Thread* thread;
+  __u64 now, weight, base, continuation;
 };
-#define PC(registers) ((registers)->pc)
-#define FP(registers) ((registers)->general[29])
-#define IN_USER_MODE(registers) (((registers)->pstate & 0xf) == 0)
-#elif defined(__TARGET_ARCH_x86)
-struct Registers {
-  __u64 r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs, flags, sp, ss;
-};
-#define PC(registers) ((registers)->ip)
-#define FP(registers) ((registers)->bp)
-#define IN_USER_MODE(registers) (((registers)->cs & 3) == 3)
-#else
-#error no such architecture
-#endif
-
-// The start of struct bpf_perf_event_data: what the tick interrupted, which may be the kernel.
-struct Tick {
-  struct Registers interrupted;
-};
-
-const volatile struct Settings settings = {};
-
-MAP(threads);   // hash: thread id -> struct Thread
-MAP(ring);      // of records
-MAP(periods);   // array: CPU -> what a tick stands for
-MAP(counters);  // one struct Counters for each CPU
-
-// The user's registers, also if the tick hit in the kernel.
-static ALWAYS_INLINE int read_registers(struct Registers* out, const struct Tick* tick) {
-  if (settings.task_registers) {
-    return bpf_probe_read_kernel(out, sizeof(*out), bpf_task_pt_regs(bpf_get_current_task_btf())) == 0 &&
-           IN_USER_MODE(out);
-  }
-  *out = tick->interrupted;
-  return IN_USER_MODE(out);
-}
-
-static ALWAYS_INLINE void copy_registers(struct Fragment* out, const struct Registers* in) {
-  out->pc = PC(in);
-  out->sp = in->sp;
-  out->fp = FP(in);
-#if defined(__TARGET_ARCH_arm64)
-  __builtin_memcpy(out->general, in->general, sizeof(out->general));
-#else
-  // The order of hotspot/sigsafe/fragment.h.
-  const __u64 general[kGeneralRegisters] = {in->ax, in->bx, in->cx,  in->dx,  in->si,  in->di,  in->bp,  in->sp,
-                                            in->r8, in->r9, in->r10, in->r11, in->r12, in->r13, in->r14, in->r15};
-  __builtin_memcpy(out->general, general, sizeof(out->general));
-#endif
-}
 
 static ALWAYS_INLINE int read_thread(struct Fragment* out, __u64 java_thread) {
   const char* at = (const char*)java_thread;
@@ -74,9 +28,6 @@ static ALWAYS_INLINE int read_thread(struct Fragment* out, __u64 java_thread) {
   if (bpf_probe_read_user(&out->anchor_pc, 8, at + settings.anchor_pc) != 0) return 0;
   if (bpf_probe_read_user(&out->anchor_fp, 8, at + settings.anchor_fp) != 0) return 0;
   if (bpf_probe_read_user(&out->thread_state, 4, at + settings.thread_state) != 0) return 0;
-  out->continuation = 0;
-  if (settings.continuation != 0 && bpf_probe_read_user(&out->continuation, 8, at + settings.continuation) != 0)
-    return 0;
   out->epoch = 0;
   if (settings.unloaded == 0) return 1;
   __u64 unloaded = 0, shared = 0;
@@ -86,24 +37,155 @@ static ALWAYS_INLINE int read_thread(struct Fragment* out, __u64 java_thread) {
   return 1;
 }
 
+// Header, kernel frames and fragment, of which everything but the sizes of what follows it is set; 0 if the thread
+// can't be read.
+static ALWAYS_INLINE struct Fragment* begin_record(char* record, struct Tick* tick, const struct Sample* sample) {
+  struct SampleHeader* header = (struct SampleHeader*)record;
+  __u64* kernel = (__u64*)(record + sizeof(*header));
+  long kernel_bytes = 0;
+  if (!IN_USER_MODE(&tick->interrupted)) {
+    kernel_bytes = bpf_get_stack(tick, kernel, kMaxKernelFrames * sizeof(__u64), 0);
+    if (kernel_bytes < 0) kernel_bytes = 0;  // the sample is good without
+    if (kernel_bytes > (long)(kMaxKernelFrames * sizeof(__u64))) kernel_bytes = kMaxKernelFrames * sizeof(__u64);
+  }
+  header->time_ns = sample->now;
+  header->weight_ns = sample->weight;
+  header->thread = sample->thread->serial;
+  header->kernel_count = kernel_bytes / sizeof(__u64);
+  header->flags = 0;
+
+  struct Fragment* fragment = (struct Fragment*)(record + sizeof(*header) + kernel_bytes);
+  copy_registers(fragment, &sample->registers);
+  fragment->continuation = sample->continuation;
+  fragment->virtual_id = 0;
+  fragment->frozen_bytes = 0;
+  fragment->name_bytes = 0;
+  fragment->name_is_utf16 = 0;
+  fragment->frozen_cut = 0;
+  return read_thread(fragment, sample->thread->java_thread) ? fragment : 0;
+}
+
 // From sp to the end of what is of interest; 0 on a stack of the application's own (a coroutine, a signal stack), of
 // which nobody knows where it ends.
 static ALWAYS_INLINE __u64 stack_size(__u64 sp, __u64 base, __u64 bottom) {
   const __u64 end = bottom > sp && bottom <= base ? bottom : base;
-  return sp < end && end - sp < (1UL << 30) ? end - sp : 0;
+  return sp < end && end - sp < (1UL << 30) ? (end - sp) & ~7UL : 0;
+}
+
+// Above which the thread's stack has no Java frames; 0: not known. See capture/java_bottoms.h.
+static ALWAYS_INLINE __u64 java_bottom(__u32 serial) {
+  const __u32 zero = 0;
+  const struct Bottoms* learned = bpf_map_lookup_elem(&bottoms, &zero);
+  if (!learned) return 0;
+  const __u64 entry = learned->entries[serial % kBottoms];
+  const __u64 tag = (serial / kBottoms + 1) & 0xffff;
+  return entry >> kAddressBits == tag ? entry & ((1UL << kAddressBits) - 1) : 0;
 }
 
 // The verifier wants reservations of a constant size; these waste little.
-#define ROOM(stack) (sizeof(struct SampleHeader) + kMaxKernelFrames * sizeof(__u64) + sizeof(struct Fragment) + (stack))
+#define ROOM(stack) (kRecordHead + (stack))
+#define RESERVE_UP_TO(kilobytes) \
+  if (stack <= (kilobytes) << 10) return bpf_ringbuf_reserve(&ring, ROOM((kilobytes) << 10), 0);
 static ALWAYS_INLINE char* reserve(__u64 stack) {
-  if (stack <= 2 << 10) return bpf_ringbuf_reserve(&ring, ROOM(2 << 10), 0);
-  if (stack <= 4 << 10) return bpf_ringbuf_reserve(&ring, ROOM(4 << 10), 0);
-  if (stack <= 6 << 10) return bpf_ringbuf_reserve(&ring, ROOM(6 << 10), 0);
-  if (stack <= 8 << 10) return bpf_ringbuf_reserve(&ring, ROOM(8 << 10), 0);
-  if (stack <= 12 << 10) return bpf_ringbuf_reserve(&ring, ROOM(12 << 10), 0);
-  if (stack <= 16 << 10) return bpf_ringbuf_reserve(&ring, ROOM(16 << 10), 0);
-  if (stack <= 24 << 10) return bpf_ringbuf_reserve(&ring, ROOM(24 << 10), 0);
-  return bpf_ringbuf_reserve(&ring, ROOM(kMaxStack), 0);
+  RESERVE_UP_TO(2)
+  RESERVE_UP_TO(4)
+  RESERVE_UP_TO(6)
+  RESERVE_UP_TO(8)
+  RESERVE_UP_TO(12)
+  RESERVE_UP_TO(16)
+  RESERVE_UP_TO(24)
+  RESERVE_UP_TO(32)
+  RESERVE_UP_TO(48)
+  RESERVE_UP_TO(64)
+  RESERVE_UP_TO(96)
+  RESERVE_UP_TO(128)
+  RESERVE_UP_TO(192)
+  RESERVE_UP_TO(256)
+  RESERVE_UP_TO(384)
+  return bpf_ringbuf_reserve(&ring, ROOM(kMaxDeepStack), 0);
+}
+
+static ALWAYS_INLINE void take_platform_thread(struct Tick* tick, const struct Sample* sample,
+                                               struct Counters* counts) {
+  const __u64 sp = sample->registers.sp;
+  const __u64 size = stack_size(sp, sample->base, java_bottom(sample->thread->serial));
+  __u64 bytes = size;
+  if (bytes > kMaxStack) {
+    const int much_room = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) < settings.ring_bytes / 2;
+    const __u64 most = much_room ? settings.max_deep_stack : kMaxStack;
+    if (bytes > most) bytes = most;
+    if (bytes > kMaxDeepStack) bytes = kMaxDeepStack;
+  }
+  char* record = reserve(bytes);
+  if (!record) {
+    ++counts->ring_full;
+    return;
+  }
+  struct Fragment* fragment = begin_record(record, tick, sample);
+  if (!fragment) {
+    ++counts->thread_unreadable;
+    bpf_ringbuf_discard(record, BPF_RB_NO_WAKEUP);
+    return;
+  }
+  fragment->stack_bytes = bytes;
+  fragment->cut = size > bytes;
+  if (bytes != 0 && bpf_probe_read_user(fragment + 1, bytes, (const void*)sp) != 0) {
+    ++counts->stack_unreadable;
+    bpf_ringbuf_discard(record, BPF_RB_NO_WAKEUP);
+    return;
+  }
+  bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);  // the session's thread comes by often enough
+}
+
+static ALWAYS_INLINE void take_virtual_thread(struct Tick* tick, const struct Sample* sample, __u32 cpu,
+                                              struct Counters* counts) {
+  struct Scratch* scratch = bpf_map_lookup_elem(&scratches, &cpu);
+  if (!scratch) {
+    ++counts->ring_full;  // can't be: every CPU has one
+    return;
+  }
+  struct Fragment* fragment = begin_record((char*)scratch->record, tick, sample);
+  if (!fragment) {
+    ++counts->thread_unreadable;
+    return;
+  }
+  struct Mounted mounted;
+  find_mounted(fragment, sample->thread->java_thread, sample->thread->named_virtual_id, &mounted);
+  // A virtual thread's stack ends where its carrier has entered it.
+  const __u64 entered = fragment->virtual_id != 0 && sample->continuation != 0 ? sample->continuation + kEntryBytes : 0;
+  const __u64 bottom = entered != 0 ? entered : java_bottom(sample->thread->serial);
+  const __u64 sp = sample->registers.sp;
+  const __u64 size = stack_size(sp, sample->base, bottom);
+  const __u64 bytes = size < kMaxStack ? size : kMaxStack;
+  fragment->stack_bytes = bytes;
+  fragment->cut = size > bytes;
+  if (bytes != 0 && bpf_probe_read_user(fragment + 1, bytes, (const void*)sp) != 0) {
+    ++counts->stack_unreadable;
+    return;
+  }
+  const __u64 kernel_count = ((const struct SampleHeader*)scratch->record)->kernel_count;
+  const __u64 frozen_begin = kRecordHead - (kMaxKernelFrames - kernel_count) * sizeof(__u64) + bytes;
+  scratch->at = frozen_begin;
+  if (mounted.continuation != 0 && !copy_frozen_frames(scratch, mounted.continuation)) fragment->frozen_cut = 1;
+  fragment->frozen_bytes = scratch->at - frozen_begin;
+  copy_name(scratch, fragment, mounted.name_from);
+  const __u64 all = scratch->at;
+  if (all > kScratchRecord || bpf_ringbuf_output(&ring, scratch->record, all, BPF_RB_NO_WAKEUP) != 0) {
+    ++counts->ring_full;
+    return;
+  }
+  if (fragment->virtual_id != 0) sample->thread->named_virtual_id = fragment->virtual_id;
+}
+
+// Does the thread carry a virtual one?
+static ALWAYS_INLINE int is_carrier(const struct Sample* sample) {
+  if (!VIRTUAL.present) return 0;
+  // The entry of a continuation lies on the thread's own stack.
+  if (VIRTUAL.continuation != 0) {
+    return sample->continuation > sample->registers.sp && sample->continuation < sample->base;
+  }
+  const __u64 current = read_handle(sample->thread->java_thread, VIRTUAL.current);
+  return current != 0 && current != read_handle(sample->thread->java_thread, VIRTUAL.carrier);
 }
 
 SECTION("program")
@@ -116,67 +198,31 @@ int take_fragment(struct Tick* tick) {
   struct Counters* counts = bpf_map_lookup_elem(&counters, &zero);
   const __u64* period = bpf_map_lookup_elem(&periods, &cpu);
   if (!counts || !period) return 0;
-  const struct Thread* thread = bpf_map_lookup_elem(&threads, &tid);
-  if (!thread) {
+  struct Sample sample;
+  sample.thread = bpf_map_lookup_elem(&threads, &tid);
+  if (!sample.thread) {
     ++counts->other_threads;
     return 0;
   }
-  const __u64 now = bpf_ktime_get_ns();
+  sample.now = bpf_ktime_get_ns();
+  sample.weight = *period;
   ++counts->taken;
-
-  struct Registers registers;
-  if (!read_registers(&registers, tick)) {
+  if (!read_registers(&sample.registers, tick)) {
     ++counts->registers_unreadable;
     return 0;
   }
-  const __u64 java_thread = thread->java_thread;
-  __u64 base = 0;
-  if (bpf_probe_read_user(&base, sizeof(base), (const void*)(java_thread + settings.stack_base)) != 0) {
+  const __u64 java_thread = sample.thread->java_thread;
+  sample.continuation = 0;
+  if (!read_word(java_thread + settings.stack_base, &sample.base) ||
+      (settings.continuation != 0 && !read_word(java_thread + settings.continuation, &sample.continuation))) {
     ++counts->thread_unreadable;
     return 0;
   }
-  const __u64 size = stack_size(registers.sp, base, thread->java_bottom);
-  __u64 bytes = size < kMaxStack ? size & ~7UL : kMaxStack;
-
-  char* record = reserve(bytes);
-  if (!record) {
-    ++counts->ring_full;
-    return 0;
+  if (is_carrier(&sample)) {
+    take_virtual_thread(tick, &sample, cpu, counts);
+  } else {
+    take_platform_thread(tick, &sample, counts);
   }
-  struct SampleHeader* header = (struct SampleHeader*)record;
-  __u64* kernel = (__u64*)(record + sizeof(*header));
-  long kernel_bytes = 0;
-  if (!IN_USER_MODE(&tick->interrupted)) {
-    kernel_bytes = bpf_get_stack(tick, kernel, kMaxKernelFrames * sizeof(__u64), 0);
-    if (kernel_bytes < 0) kernel_bytes = 0;  // the sample is good without
-    if (kernel_bytes > (long)(kMaxKernelFrames * sizeof(__u64))) kernel_bytes = kMaxKernelFrames * sizeof(__u64);
-  }
-  header->time_ns = now;
-  header->weight_ns = *period;
-  header->thread = thread->serial;
-  header->kernel_count = kernel_bytes / sizeof(__u64);
-  header->flags = 0;
-
-  struct Fragment* fragment = (struct Fragment*)(record + sizeof(*header) + kernel_bytes);
-  copy_registers(fragment, &registers);
-  fragment->stack_bytes = bytes;
-  fragment->virtual_id = 0;
-  fragment->frozen_bytes = 0;
-  fragment->name_bytes = 0;
-  fragment->name_is_utf16 = 0;
-  fragment->frozen_cut = 0;
-  fragment->cut = size > bytes;
-  if (!read_thread(fragment, java_thread)) {
-    ++counts->thread_unreadable;
-    bpf_ringbuf_discard(record, BPF_RB_NO_WAKEUP);
-    return 0;
-  }
-  if (bytes != 0 && bpf_probe_read_user(fragment + 1, bytes, (const void*)registers.sp) != 0) {
-    ++counts->stack_unreadable;
-    bpf_ringbuf_discard(record, BPF_RB_NO_WAKEUP);
-    return 0;
-  }
-  bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);  // the session's thread comes by often enough
-  counts->ns += bpf_ktime_get_ns() - now;
+  counts->ns += bpf_ktime_get_ns() - sample.now;
   return 0;
 }

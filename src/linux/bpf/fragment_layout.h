@@ -12,8 +12,28 @@ namespace tarsier::linux::bpf {
 enum {
   kGeneralRegisters = 31,
   kMaxKernelFrames = 64,
-  kMaxStack = 32 << 10,
+  kMaxStack = 32 << 10,       // of a stack, if the ring is half full, and of a virtual thread's carrier
+  kMaxDeepStack = 512 << 10,  // otherwise
   kMaxThreads = 1 << 15,
+  kMaxFrozen = 32 << 10,  // bytes of frozen frames
+  kMaxChunkHead = 128,
+  kMaxName = 128,
+  kEntryBytes = 64,  // of the frame by which a continuation is entered: more than a walk looks at
+  kBottoms = 1 << 12,
+  kAddressBits = 48,
+};
+
+// How the JVM keeps virtual threads: hotspot/sigsafe/virtual_thread.h, number by number.
+struct VirtualThreads {
+  __u64 carrier, current, current_id, continuation;
+  __u64 thread_id, thread_name, thread_continuation;
+  __u64 tail;
+  __u64 chunk_parent, chunk_size, chunk_sp, chunk_bottom, chunk_words;
+  __u64 text_value, text_coder, text_length, text_bytes;
+  __u64 reference_base, bad_colours, colour_bits;
+  __u32 reference_shift, references_compressed;
+  __u32 bottom_is_argument_size;
+  __u32 present;  // 0: this JVM has none, or none that we understand
 };
 
 // Read-only for the program and, once it is loaded, for everybody: whoever gets hold of the maps' descriptors can't
@@ -27,12 +47,14 @@ struct Settings {
   __u64 anchor_sp, anchor_pc, anchor_fp, thread_state, continuation, stack_base;
   // Addresses of the two counters that are the epoch of class unloading; 0: there are none.
   __u64 unloaded, unloaded_shared;
+  __u64 ring_bytes, max_deep_stack;
+  struct VirtualThreads virtual_threads;
 };
 
 // By thread id, as the process's own pid namespace has it.
 struct Thread {
   __u64 java_thread;
-  __u64 java_bottom;  // above this there are no Java frames; 0: not known, as nobody tells it yet
+  __u64 named_virtual_id;  // the virtual thread on it whose name was copied last
   __u32 serial;
   __u32 unused;
 };
@@ -43,6 +65,11 @@ struct Counters {
   __u64 ring_full, registers_unreadable, thread_unreadable, stack_unreadable;  // of those
   __u64 other_threads;  // ticks in threads of the process that are not known
   __u64 ns;             // time in the program, of those taken
+};
+
+// Above which address a thread's stack has no Java frames: the memory of a capture::JavaBottoms.
+struct Bottoms {
+  __u64 entries[kBottoms];
 };
 
 struct SampleHeader {
@@ -59,13 +86,33 @@ struct Fragment {
   __u64 continuation;
   __u32 thread_state, stack_bytes;
   __u64 epoch;
-  // Of virtual threads: not copied here (yet), so always 0.
   __u64 virtual_id;
   __u32 frozen_bytes;
   __u16 name_bytes;
   __u8 name_is_utf16, frozen_cut;
   __u8 cut;
   __u8 unused[7];
+};
+
+struct FrozenPart {
+  __u64 begin;
+  __u32 bytes;
+  __u8 cut;
+  __u8 unused[3];
+};
+
+// Where a CPU puts together the sample of a virtual thread, whose pieces have any size: a reservation in the ring must
+// have a constant one.
+enum {
+  kRecordHead = sizeof(struct SampleHeader) + kMaxKernelFrames * sizeof(__u64) + sizeof(struct Fragment),
+  kFrozenRoom = kMaxFrozen + 64 * sizeof(struct FrozenPart),
+  // The verifier does not see that the last piece is only as large as what is left.
+  kScratchRecord = kRecordHead + kMaxStack + kFrozenRoom + kMaxFrozen,
+};
+struct Scratch {
+  __u64 at;  // how much of the record there is
+  __u8 chunk_head[2 * kMaxChunkHead];
+  __u8 record[kScratchRecord];
 };
 
 #ifdef __cplusplus

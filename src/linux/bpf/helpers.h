@@ -23,3 +23,6 @@ static long (*const bpf_probe_read_kernel)(void* to, __u32 size, const void* fro
 static void* (*const bpf_ringbuf_reserve)(void* ring, __u64 size, __u64 flags) = (void*)BPF_FUNC_ringbuf_reserve;
 static void (*const bpf_ringbuf_submit)(void* record, __u64 flags) = (void*)BPF_FUNC_ringbuf_submit;
 static void (*const bpf_ringbuf_discard)(void* record, __u64 flags) = (void*)BPF_FUNC_ringbuf_discard;
+static long (*const bpf_ringbuf_output)(void* ring, void* data, __u64 size,
+                                        __u64 flags) = (void*)BPF_FUNC_ringbuf_output;
+static __u64 (*const bpf_ringbuf_query)(void* ring, __u64 what) = (void*)BPF_FUNC_ringbuf_query;

@@ -1,0 +1,56 @@
+// The registers of a thread when it entered the kernel. Only for src/**/*.bpf.c.
+//
+// The kernel keeps this layout for its users (struct user_pt_regs, struct pt_regs); these are declared here to compile
+// for the one architecture on the other.
+#pragma once
+
+#include "linux/bpf/fragment_layout.h"
+#include "linux/bpf/helpers.h"
+#include "linux/bpf/maps.h"
+
+#if defined(__TARGET_ARCH_arm64)
+struct Registers {
+  __u64 general[31], sp, pc, pstate;
+};
+#define PC(registers) ((registers)->pc)
+#define FP(registers) ((registers)->general[29])
+#define IN_USER_MODE(registers) (((registers)->pstate & 0xf) == 0)
+#elif defined(__TARGET_ARCH_x86)
+struct Registers {
+  __u64 r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs, flags, sp, ss;
+};
+#define PC(registers) ((registers)->ip)
+#define FP(registers) ((registers)->bp)
+#define IN_USER_MODE(registers) (((registers)->cs & 3) == 3)
+#else
+#error no such architecture
+#endif
+
+// The start of struct bpf_perf_event_data: what the tick interrupted, which may be the kernel.
+struct Tick {
+  struct Registers interrupted;
+};
+
+// The user's registers, also if the tick hit in the kernel.
+static ALWAYS_INLINE int read_registers(struct Registers* out, const struct Tick* tick) {
+  if (settings.task_registers) {
+    return bpf_probe_read_kernel(out, sizeof(*out), bpf_task_pt_regs(bpf_get_current_task_btf())) == 0 &&
+           IN_USER_MODE(out);
+  }
+  *out = tick->interrupted;
+  return IN_USER_MODE(out);
+}
+
+static ALWAYS_INLINE void copy_registers(struct Fragment* out, const struct Registers* in) {
+  out->pc = PC(in);
+  out->sp = in->sp;
+  out->fp = FP(in);
+#if defined(__TARGET_ARCH_arm64)
+  __builtin_memcpy(out->general, in->general, sizeof(out->general));
+#else
+  // The order of hotspot/sigsafe/fragment.h.
+  const __u64 general[kGeneralRegisters] = {in->ax, in->bx, in->cx,  in->dx,  in->si,  in->di,  in->bp,  in->sp,
+                                            in->r8, in->r9, in->r10, in->r11, in->r12, in->r13, in->r14, in->r15};
+  __builtin_memcpy(out->general, general, sizeof(out->general));
+#endif
+}
