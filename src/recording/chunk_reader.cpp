@@ -13,8 +13,8 @@ namespace {
 constexpr uint64_t kDenseIds = 4096;
 constexpr size_t kPassedStep = 32 << 20;
 
-FieldKind kind_of(Step step) {
-  switch (step) {
+FieldKind kind_of(const LayoutField& field, const Layouts& layouts) {
+  switch (field.step) {
     case Step::kFloat:
     case Step::kDouble:
       return FieldKind::kReal;
@@ -22,14 +22,29 @@ FieldKind kind_of(Step step) {
       return FieldKind::kString;
     case Step::kConstant:
       return FieldKind::kConstant;
-    case Step::kArray:
-      return FieldKind::kOther;
+    case Step::kArray: {
+      const std::vector<LayoutField>& element = layouts.at(field.element).fields;
+      return element.size() == 1 && element[0].step == Step::kByte ? FieldKind::kBinary : FieldKind::kOther;
+    }
     default:
       return FieldKind::kNumber;
   }
 }
 
 }  // namespace
+
+std::span<const uint8_t> EventView::binary(FieldIndex field) const {
+  if (!has(field, FieldKind::kBinary)) return {};
+  return chunk_.binary(slot(field));
+}
+
+std::span<const uint8_t> ChunkReader::binary(const EventView::Slot& slot) const {
+  uint64_t size = 0;
+  const uint8_t* const begin = fast_varint(slot.at, end(), size);
+  // It was skipped by its size when the event was decoded; but somebody may have cut the file meanwhile.
+  if (begin == nullptr || size > static_cast<uint64_t>(end() - begin)) return {};
+  return {begin, static_cast<size_t>(size)};
+}
 
 std::string_view EventView::string(FieldIndex field) const {
   const bool is_string = has(field, FieldKind::kString);
@@ -94,7 +109,7 @@ std::vector<FieldInfo> ChunkReader::fields(TypeIndex type) const {
   const int32_t layout = layouts_.of_type(type.index);
   if (layout < 0) return out;
   for (const LayoutField& f : layouts_.at(layout).fields) {
-    out.push_back({f.name, type_name({f.type}), kind_of(f.step)});
+    out.push_back({f.name, type_name({f.type}), kind_of(f, layouts_)});
   }
   return out;
 }
@@ -107,7 +122,7 @@ void ChunkReader::select(TypeIndex type) {
   }
   const Layout& fields = layouts_.at(layout);
   Selected selected{type, layout, fields.find("startTime"), {}};
-  for (const LayoutField& field : fields.fields) selected.kinds.push_back(kind_of(field.step));
+  for (const LayoutField& field : fields.fields) selected.kinds.push_back(kind_of(field, layouts_));
   const auto index = static_cast<int32_t>(selected_.size());
   const auto id = static_cast<uint64_t>(types_.types()[static_cast<size_t>(type.index)].id);
   if (id < kDenseIds) {

@@ -56,6 +56,7 @@ class ChunkReader final : public Chunk {
 
   // The text of a string field of an event of this type, or of a constant that is nothing but text.
   [[nodiscard]] std::string_view text(TypeIndex type, FieldIndex field, const EventView::Slot& slot) const;
+  [[nodiscard]] std::span<const uint8_t> binary(const EventView::Slot& slot) const;
 
  private:
   // A selected type of events.

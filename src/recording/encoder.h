@@ -68,6 +68,12 @@ class Encoder {
     raw({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
   }
 
+  // As an array of bytes.
+  void binary(std::span<const uint8_t> data) {
+    varint(data.size());
+    raw(data);
+  }
+
   // An event's size counts its own bytes and is known last. One byte is enough for nearly all; else the rest moves up.
   size_t begin_event() {
     u8(0);

@@ -100,6 +100,41 @@ constexpr Field kOverhead[] = {
     {"memory", Kind::kBytes, "Memory", "What the agent holds for this session"},
 };
 
+constexpr Field kSavedJvm[] = {
+    {"architecture", Kind::kString, "Architecture", "aarch64 or x86_64"},
+    {"release", Kind::kInt, "Release", "The JVM's major version"},
+    {"structs", Kind::kString, "Structs", "What the decoder needs of the tables in which the JVM describes its layout"},
+};
+
+constexpr Field kSavedMemory[] = {
+    {"address", Kind::kLong, "Address"},
+    {"size", Kind::kBytes, "Size"},
+    {"content", Kind::kBinary, "Content", "What lies there from now on; empty if it can't be read any more"},
+};
+
+constexpr Field kSavedFragment[] = {
+    {"sampledThread", Kind::kThread, "Thread"},
+    {"pc", Kind::kLong, "Program Counter"},
+    {"sp", Kind::kLong, "Stack Pointer"},
+    {"fp", Kind::kLong, "Frame Pointer"},
+    {"registers", Kind::kBinary, "Registers", "The general ones, eight bytes each"},
+    {"anchorSp", Kind::kLong, "Anchor: Stack Pointer", "Where the thread has left Java code; 0: it has not"},
+    {"anchorPc", Kind::kLong, "Anchor: Program Counter"},
+    {"anchorFp", Kind::kLong, "Anchor: Frame Pointer"},
+    {"continuation", Kind::kLong, "Continuation", "Where the thread has entered a virtual thread; 0: it has not"},
+    {"threadState", Kind::kInt, "Thread State", "As the JVM counts them"},
+    {"stack", Kind::kBinary, "Stack", "From sp on"},
+    {"cut", Kind::kBool, "Cut", "The stack goes on behind that"},
+    {"frozen", Kind::kBinary, "Frozen Frames", "Of a virtual thread: pieces of stack that lay in the heap"},
+    {"frozenCut", Kind::kBool, "Frozen Frames Cut", "There were more of them"},
+    {"epoch", Kind::kLong, "Epoch", "Of class unloading, when the fragment was copied"},
+    {"decodedIn", Kind::kLong, "Decoded In", "The epoch in which it was decoded"},
+    {"rules", Kind::kBinary, "Rules", "How to leave the native functions that the walk has met"},
+    {"maxDepth", Kind::kInt, "Max Depth"},
+    {"result", Kind::kString, "Result", "The stack as it was decoded"},
+    {"asWritten", Kind::kBool, "As Written", "The sample in this recording has the same stack"},
+};
+
 constexpr std::array<EventType, static_cast<size_t>(Event::kCount)> kTypes = {{
     {Event::kExecutionSample, "jdk.ExecutionSample", "Method Profiling Sample", "Java Virtual Machine/Profiling",
      "A thread that was running, interrupted without waiting for a safepoint", kExecutionSample},
@@ -122,6 +157,12 @@ constexpr std::array<EventType, static_cast<size_t>(Event::kCount)> kTypes = {{
     {Event::kThreadCpu, "tarsier.ThreadCpu", "Thread CPU", "Tarsier", "CPU time of a thread by the kernel's account",
      kThreadCpu},
     {Event::kOverhead, "tarsier.Overhead", "Overhead", "Tarsier", "What the recording itself costs", kOverhead},
+    {Event::kSavedJvm, "tarsier.SavedJvm", "Saved JVM", "Tarsier/Replay",
+     "What tarsier-replay has to know of the JVM to decode the fragments that follow", kSavedJvm},
+    {Event::kSavedMemory, "tarsier.SavedMemory", "Saved Memory", "Tarsier/Replay",
+     "Memory of the JVM that the decoder has read, as it was for the fragments that follow", kSavedMemory},
+    {Event::kSavedFragment, "tarsier.SavedFragment", "Saved Fragment", "Tarsier/Replay",
+     "What was copied of an interrupted thread, and what it was decoded to", kSavedFragment},
 }};
 
 }  // namespace

@@ -19,6 +19,7 @@ enum class Kind : uint8_t {
   kNanos,        // long, shown as a time span
   kBytes,        // long, shown as an amount of data
   kEpochMillis,  // long, shown as a date
+  kBinary,       // byte[]
   kThread,       // constants from here on: an id that the writer gave out
   kStack,
   kThreadState,
@@ -45,6 +46,9 @@ enum class Event : uint8_t {
   kEngineCounter,
   kThreadCpu,
   kOverhead,
+  kSavedJvm,
+  kSavedMemory,
+  kSavedFragment,
   kCount,
 };
 

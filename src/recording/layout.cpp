@@ -160,6 +160,7 @@ const uint8_t* Layouts::skip(const LayoutField& field, const uint8_t* p, const u
   // Elements without fields take no bytes, all others at least one: more elements than bytes there can't be.
   if (!p || element.fields.empty()) return p;
   if (depth >= kDeepestArray || count > static_cast<uint64_t>(end - p)) return nullptr;
+  if (element.fields.size() == 1 && element.fields[0].step == Step::kByte) return p + count;
   if (element.only_varints) return skip_varints(p, end, count * element.fields.size());
   for (; count > 0; --count) {
     p = skip(element, p, end, depth + 1);

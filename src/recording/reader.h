@@ -55,7 +55,7 @@ struct MethodView {
   std::string_view descriptor;  // empty if the class is
 };
 
-enum class FieldKind : uint8_t { kNumber, kReal, kString, kConstant, kOther };
+enum class FieldKind : uint8_t { kNumber, kReal, kString, kConstant, kBinary, kOther };
 struct FieldInfo {
   std::string_view name;  // without the names of the structs around it
   std::string_view type;
@@ -87,6 +87,8 @@ class EventView {
   [[nodiscard]] ConstantKey constant(FieldIndex field) const {
     return {has(field, FieldKind::kConstant) ? slot(field).number : 0};
   }
+  // An array of bytes.
+  [[nodiscard]] std::span<const uint8_t> binary(FieldIndex field) const;
   // Also of constants that are just a string, like a thread's state.
   [[nodiscard]] std::string_view string(FieldIndex field) const;
 

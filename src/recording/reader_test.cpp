@@ -110,6 +110,19 @@ TEST(Reader, OpensStructsAndSkipsArrays) {
   EXPECT_EQ(visitor.events, 1);
 }
 
+TEST(Reader, GivesArraysOfBytesAsTheyAre) {
+  const auto bytes = HandMadeChunk()
+                         .primitives()
+                         .type(50, "test.Binary", {{"list", 11, false, true}, {"last", 14}}, "jdk.jfr.Event")
+                         .event(50, {3, 'a', 'b', 'c', 9})
+                         .event(50, {0, 8})
+                         .event(50, {100, 'a', 'b', 'c', 9})  // more than there is
+                         .bytes();
+  Collect collect;
+  ASSERT_TRUE(read_all(bytes, collect).ok());
+  EXPECT_THAT(collect.lines, ElementsAre("test.Binary list=abc last=9", "test.Binary list= last=8"));
+}
+
 TEST(Reader, OnlySelectedTypesAreVisitedAndUnknownOnesSkipped) {
   const auto bytes = HandMadeChunk()
                          .primitives()

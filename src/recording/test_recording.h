@@ -80,6 +80,10 @@ class Collect final : public Visitor {
   std::string value(const Chunk& chunk, const EventView& event, const FieldInfo& field, FieldIndex i) {
     if (field.kind == FieldKind::kNumber) return std::to_string(event.number(i));
     if (field.kind == FieldKind::kReal) return std::to_string(event.real(i));
+    if (field.kind == FieldKind::kBinary) {
+      const auto bytes = event.binary(i);
+      return std::string(bytes.begin(), bytes.end());
+    }
     ThreadInfo thread;
     if (field.type == "java.lang.Thread" && chunk.thread(event.constant(i), thread)) {
       return std::string(thread.os_name) + "/" + std::string(thread.java_name) + "/" + std::to_string(thread.os_id) +

@@ -31,6 +31,7 @@ enum class TypeId : uint8_t {  // 0 and 1 are the metadata and checkpoint events
   kTimestamp,
   kTimespan,
   kDataAmount,
+  kByte,
   kFirstEvent = 40,
 };
 

@@ -95,6 +95,7 @@ class FileWriter final : public Writer {
       for (Value& value : values) {
         auto* text = std::get_if<std::string_view>(&value);
         if (text && text->data()) *text = strings.emplace_back(*text);
+        assert(!std::holds_alternative<Binary>(value));
       }
     }
     Sticky(Sticky&&) = default;
@@ -167,6 +168,8 @@ class FileWriter final : public Writer {
         return buffer_.int64(as<int64_t>(value) + 1);  // 0 is null
       case Kind::kString:
         return buffer_.string(as<std::string_view>(value));
+      case Kind::kBinary:
+        return buffer_.binary(as<Binary>(value));
       case Kind::kThread:
         return buffer_.varint(constants_.use(as<ThreadId>(value)));
       case Kind::kStack:

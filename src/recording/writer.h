@@ -28,7 +28,8 @@ namespace tarsier::recording {
 // A field's value; which alternative belongs to which Kind is checked by an assertion in debug builds.
 // Strings: std::string_view, nullptr data means null. Numbers, bools and thread states: int64_t.
 enum class ThreadState : uint8_t { kRunnable, kSleeping, kCount };
-using Value = std::variant<int64_t, std::string_view, ThreadId, StackId, ClassId>;
+using Binary = std::span<const uint8_t>;  // not in sticky events
+using Value = std::variant<int64_t, std::string_view, ThreadId, StackId, ClassId, Binary>;
 
 class Writer {
  public:
