@@ -10,13 +10,13 @@
 
 #include "analysis/model.h"
 #include "archive/pack.h"
+#include "archive/unpacked_recording.h"
 #include "archive/write_all.h"
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/fd_stream.h"
 #include "cli/output_file.h"
 #include "cli/recording_file.h"
-#include "cli/unpacked_recording.h"
 #include "export/collapsed.h"
 #include "export/html.h"
 #include "export/pprof.h"
@@ -100,7 +100,7 @@ Status write_output(const Arguments& arguments, const std::function<Status(int f
 int export_file(const Arguments& arguments, const Format& format) {
   const auto path = recording_operand("export", arguments.operands);
   if (!path) return fail(path.error());
-  const auto file = UnpackedRecording::open(*path);
+  const auto file = archive::UnpackedRecording::open(*path);
   if (!file) return fail(file.error());
   if (auto checked = recording::Recording::over(file->bytes()); !checked) {
     return fail(std::move(checked).error().in(*path));

@@ -83,6 +83,14 @@ constexpr Option kOptions[] = {
      .help = "frames of one stack",
      .min = 1,
      .max = 8192},
+    {.name = "save-fragments",
+     .kind = Kind::kNumber,
+     .value = "N",
+     .fallback = "100",
+     .help = "keep one of N stack fragments with the memory that decoding it took, for tarsier-replay",
+     .min = 1,
+     .max = control::kMaxSaveFragments,
+     .bare = true},
     {.name = "json", .help = "print the outcome as JSON"},
 };
 constexpr CommandSpec kSpec = {
@@ -117,6 +125,7 @@ control::SessionOptions session_options(const Arguments& arguments) {
   options.duration = arguments.duration("duration");
   options.memory = arguments.size("memory");
   options.max_depth = static_cast<int>(arguments.number("max-depth"));
+  if (arguments.has("save-fragments")) options.save_fragments = static_cast<int>(arguments.number("save-fragments"));
   return options;
 }
 

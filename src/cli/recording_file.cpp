@@ -1,7 +1,7 @@
 #include "cli/recording_file.h"
 
+#include "archive/unpacked_recording.h"
 #include "cli/console.h"
-#include "cli/unpacked_recording.h"
 
 namespace tarsier::cli {
 
@@ -13,7 +13,7 @@ Result<std::string> recording_operand(const std::string& command, std::span<cons
 Result<analysis::Model> load_recording(const std::string& command, const Arguments& arguments) {
   const auto path = recording_operand(command, arguments.operands);
   if (!path) return path.error();
-  const auto file = UnpackedRecording::open(*path);
+  const auto file = archive::UnpackedRecording::open(*path);
   if (!file) return file.error();
   auto model = analysis::load(file->path());
   if (!model) {

@@ -22,6 +22,7 @@ TEST(AgentString, reads_what_it_writes) {
   options.duration = seconds(90);
   options.memory = Bytes(1 << 24);
   options.max_depth = 64;
+  options.save_fragments = 10;
   options.cpu = true;
   options.alloc = true;
   options.alloc_interval = Bytes(4096);
@@ -32,7 +33,7 @@ TEST(AgentString, reads_what_it_writes) {
 
 TEST(AgentString, names_the_word_that_it_does_not_know) {
   for (const char* bad : {"cpux", "interval", "interval=", "interval=1parsec", "cpu=1", "alloc=", "alloc=2g", "alloc=x",
-                          "maxdepth=0", "maxdepth=1x", "file=a,connect=b"}) {
+                          "maxdepth=0", "maxdepth=1x", "savefragments=0", "file=a,connect=b"}) {
     const auto parsed = parse_agent_string(bad);
     ASSERT_FALSE(parsed) << bad;
     EXPECT_EQ(parsed.error().code, Errc::kUsage);

@@ -24,7 +24,7 @@ Status assign(T& target, Result<T> parsed) {
   return {};
 }
 
-constexpr std::array<Row, 12> kRows = {{
+constexpr std::array<Row, 13> kRows = {{
     {"cpu", Row::Takes::kNothing,
      [](AgentString& a, std::string_view) -> Status {
        a.session.cpu = true;
@@ -76,6 +76,17 @@ constexpr std::array<Row, 12> kRows = {{
      [](const SessionOptions& o) {
        return o.max_depth == SessionOptions().max_depth ? "" : std::to_string(o.max_depth);
      }},
+    {"savefragments", Row::Takes::kValue,
+     [](AgentString& a, std::string_view v) -> Status {
+       int one_of = 0;
+       const auto [rest, error] = std::from_chars(v.data(), v.data() + v.size(), one_of);
+       if (error != std::errc() || rest != v.data() + v.size() || one_of < 1 || one_of > kMaxSaveFragments) {
+         return Error{Errc::kUsage, "'" + std::string(v) + "' is no number from 1 to 1000000"};
+       }
+       a.session.save_fragments = one_of;
+       return {};
+     },
+     [](const SessionOptions& o) { return o.save_fragments == 0 ? "" : std::to_string(o.save_fragments); }},
     {"chunksize", Row::Takes::kValue,
      [](AgentString& a, std::string_view v) { return assign(a.session.chunk_size, parse_size(v)); },
      [](const SessionOptions& o) {

@@ -11,6 +11,7 @@
 namespace tarsier::control {
 
 constexpr Bytes kMaxAllocInterval{1 << 30};
+constexpr int kMaxSaveFragments = 1'000'000;
 
 struct SessionOptions {
   // Engines that were named. None: all that change nothing in the JVM's code, as far as they work.
@@ -24,6 +25,7 @@ struct SessionOptions {
   int max_depth = 2048;     // frames of one stack
   Bytes chunk_size{256 << 20};
   Nanos chunk_age{seconds(3600)};
+  int save_fragments = 0;           // one of so many is saved; 0: none
   Bytes alloc_interval{512 << 10};  // mean number of bytes between two samples of a thread; 0: every object
 
   [[nodiscard]] bool names_engines() const { return cpu || alloc; }

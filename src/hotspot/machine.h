@@ -34,6 +34,9 @@ class Machine {
   static const Machine& aarch64();
   static const Machine& x86_64();
   static const Machine& host();
+  static const Machine* find(std::string_view name);  // null: we know none of that name
+
+  [[nodiscard]] virtual std::string_view name() const = 0;
 
   // Words of an interpreted frame, from fp. The saved fp is at 0, the return address at 1.
   struct InterpreterSlots {

@@ -49,6 +49,7 @@ int64_t raises_sp(uint32_t w) {
 
 class Aarch64 final : public Machine {
  public:
+  [[nodiscard]] std::string_view name() const override { return "aarch64"; }
   [[nodiscard]] InterpreterSlots interpreter_slots() const override { return {-1, -3, -8, -9}; }
   [[nodiscard]] int call_wrapper_offset() const override { return -8 * 8; }
 

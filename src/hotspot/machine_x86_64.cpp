@@ -18,6 +18,7 @@ size_t moves_sp(std::span<const uint8_t> code, uint8_t operation) {
 
 class X8664 final : public Machine {
  public:
+  [[nodiscard]] std::string_view name() const override { return "x86_64"; }
   [[nodiscard]] InterpreterSlots interpreter_slots() const override { return {-1, -3, -7, -8}; }
   [[nodiscard]] int call_wrapper_offset() const override { return -6 * 8; }
 
@@ -90,14 +91,6 @@ class X8664 final : public Machine {
 const Machine& Machine::x86_64() {
   static const X8664 machine;
   return machine;
-}
-
-const Machine& Machine::host() {
-#if defined(__aarch64__)
-  return aarch64();
-#else
-  return x86_64();
-#endif
 }
 
 }  // namespace tarsier::hotspot

@@ -88,6 +88,7 @@ Result<VmStructs> VmStructs::load(const Memory& memory, const SymbolLookup& symb
 }
 
 const VmStructs::Field* VmStructs::find(std::string_view type, std::string_view field) const {
+  note(type);
   const auto it = fields_.find(key(type, field));
   return it == fields_.end() ? nullptr : &it->second;
 }
@@ -103,6 +104,7 @@ std::optional<Address> VmStructs::address(std::string_view type, std::string_vie
 }
 
 std::optional<uint64_t> VmStructs::size_of(std::string_view type) const {
+  note(type);
   const auto it = sizes_.find(std::string(type));
   return it == sizes_.end() ? std::nullopt : std::optional(it->second);
 }

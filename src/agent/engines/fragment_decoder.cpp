@@ -78,6 +78,9 @@ Result<std::unique_ptr<FragmentDecoder>> FragmentDecoder::make(EngineContext& co
                                            hotspot::Machine::host(), major, &decoder->native_);
   if (!walker) return std::move(walker).error();
   decoder->walker_ = std::make_unique<hotspot::StackWalker>(*walker);
+  if (context.options.save_fragments > 0) {
+    decoder->saver_ = std::make_unique<FragmentSaver>(context, memory, decoder->native_);
+  }
   decoder->stub_names_ = StubNames::collect(context.jvm);
   return decoder;
 }
@@ -142,8 +145,10 @@ void FragmentDecoder::decode(const capture::FragmentRecord& record) {
   }
   learn_name(record.fragment());
   LastOf& known = last_of(record.thread);
+  const uint64_t wrong_before = edges_[static_cast<size_t>(hotspot::Edge::kWrong)];
   walk(record.fragment(), known, stack_);
   learn_bottom(record, known.bottom);
+  if (saver_ != nullptr) save(record, edges_[static_cast<size_t>(hotspot::Edge::kWrong)] != wrong_before);
   if (wall) last_[record.thread] = stack_;
   write(record, record.kernel(), stack_, known.recorded);
 }
@@ -182,6 +187,11 @@ void FragmentDecoder::learn_bottom(const capture::FragmentRecord& record, Steady
   } else if (walked_.end == WalkEnd::kComplete && !walked_.is_virtual) {
     java_bottom_ = bottom.seen(walked_.highest, record.weight_ns);
   }
+}
+
+void FragmentDecoder::save(const capture::FragmentRecord& record, bool wrong) {
+  saver_->consider(record,
+                   {walked_, wrong, epoch_ ? record.fragment().epoch : batch_, epoch_ ? epoch_->now(memory_) : batch_});
 }
 
 void FragmentDecoder::learn_name(const hotspot::Fragment& fragment) {

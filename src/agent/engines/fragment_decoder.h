@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "agent/engines/engine.h"
+#include "agent/engines/fragment_saver.h"
 #include "agent/engines/native_code.h"
 #include "agent/engines/sample_events.h"
 #include "agent/engines/stack_key.h"
@@ -51,6 +52,8 @@ class FragmentDecoder {
   // Of all frames, how many were known from the stack that the thread had before.
   [[nodiscard]] uint64_t frames() const { return all_frames_; }
   [[nodiscard]] uint64_t reused_frames() const { return reused_frames_; }
+  // Null unless fragments are saved.
+  [[nodiscard]] const FragmentSaver* saver() const { return saver_.get(); }
 
  private:
   // One frame of a decoded stack. What it points to stays.
@@ -86,6 +89,7 @@ class FragmentDecoder {
   void check_edges();
   hotspot::Edge check_edge(const hotspot::WalkedFrame& callee, const hotspot::WalkedFrame& caller);
   void walk(const hotspot::Fragment& fragment, LastOf& last, Stack& out);
+  void save(const capture::FragmentRecord& record, bool wrong);
   void learn_name(const hotspot::Fragment& fragment);
   Frame frame_of(const hotspot::WalkedFrame& walked);
   const std::string* marker(std::string name);
@@ -106,6 +110,7 @@ class FragmentDecoder {
   std::unique_ptr<hotspot::Methods> methods_;
   std::unique_ptr<hotspot::StackWalker> walker_;
   const NativeCode native_;
+  std::unique_ptr<FragmentSaver> saver_;
   StubNames stub_names_;
   hotspot::WalkedStack walked_;
   Stack stack_;

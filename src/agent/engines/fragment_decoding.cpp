@@ -60,6 +60,7 @@ void FragmentDecoding::add_to(EngineStats& stats) const {
   stats.counters["edges: uncheckable"] = static_cast<int64_t>(edges[static_cast<size_t>(hotspot::Edge::kUncheckable)]);
   stats.counters["frames"] = static_cast<int64_t>(decoder_->frames());
   stats.counters["frames: known from the thread's last stack"] = static_cast<int64_t>(decoder_->reused_frames());
+  if (decoder_->saver() != nullptr) decoder_->saver()->add_to(stats);
   std::tie(stats.hottest, stats.hottest_share) = decoder_->hottest();
 }
 

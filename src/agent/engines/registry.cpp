@@ -1,5 +1,6 @@
 #include "agent/engines/registry.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -34,12 +35,17 @@ Result<std::vector<std::unique_ptr<Engine>>> make_engines(EngineContext& context
     }
   }
   if (context.options.wants_alloc()) engines.push_back(make_alloc_engine(context));
+  const bool fragments =
+      std::any_of(engines.begin(), engines.end(), [](const auto& e) { return e->name() == "fragment"; });
+  if (context.options.save_fragments > 0 && !fragments) {
+    return Error{Errc::kUsage, "there are no fragments to save without the CPU engine 'fragment'"};
+  }
   if (engines.empty()) return Error{Errc::kUsage, "nothing to record: no engine was asked for"};
   return engines;
 }
 
 std::unique_ptr<Engine> make_next_best(EngineContext& context, const Engine& failed) {
-  if (!context.options.engine.empty()) return nullptr;
+  if (!context.options.engine.empty() || context.options.save_fragments > 0) return nullptr;
   for (size_t i = 0; i + 1 < kCpuEngines.size(); ++i) {
     if (kCpuEngines[i].name == failed.name()) return kCpuEngines[i + 1].make(context);
   }

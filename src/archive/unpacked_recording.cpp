@@ -1,4 +1,4 @@
-#include "cli/unpacked_recording.h"
+#include "archive/unpacked_recording.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 
 #include "archive/unpack.h"
 
-namespace tarsier::cli {
+namespace tarsier::archive {
 namespace {
 
 // $TMPDIR, or /var/tmp: /tmp often lies in memory.
@@ -41,11 +41,11 @@ std::string fd_path(int fd) {
 Result<UnpackedRecording> UnpackedRecording::open(const std::string& path) {
   auto given = recording::MappedFile::open(path);
   if (!given) return of_file(std::move(given).error(), path);
-  if (!archive::is_archive(given->bytes())) return UnpackedRecording(path, std::move(*given));
+  if (!is_archive(given->bytes())) return UnpackedRecording(path, std::move(*given));
 
   auto file = nameless_file();
   if (!file) return of_file(std::move(file).error(), path);
-  auto unpacked = archive::unpack(given->bytes(), file->get());
+  auto unpacked = unpack(given->bytes(), file->get());
   if (!unpacked) return of_file(std::move(unpacked).error(), path);
   auto mapped = recording::MappedFile::open(fd_path(file->get()));
   if (!mapped) return of_file(std::move(mapped).error(), path);
@@ -59,4 +59,4 @@ std::string UnpackedRecording::path() const {
   return unpacked_ ? fd_path(unpacked_.get()) : given_;
 }
 
-}  // namespace tarsier::cli
+}  // namespace tarsier::archive

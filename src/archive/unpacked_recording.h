@@ -10,7 +10,7 @@
 #include "base/unique_fd.h"
 #include "recording/mapped_file.h"
 
-namespace tarsier::cli {
+namespace tarsier::archive {
 
 class UnpackedRecording {
  public:
@@ -32,4 +32,4 @@ class UnpackedRecording {
   std::vector<std::string> problems_;
 };
 
-}  // namespace tarsier::cli
+}  // namespace tarsier::archive
