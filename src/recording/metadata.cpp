@@ -174,7 +174,7 @@ Element& add_field(Element& type, std::string_view name, TypeId id, Store store)
   return field;
 }
 
-Element& add_class(Element& metadata, std::string_view name, std::string_view super, std::string id) {
+Element& add_class(Element& metadata, std::string_view name, std::string_view super, const std::string& id) {
   Element& type = metadata.add("class").set("name", name);
   if (!super.empty()) type.set("superType", super);
   return type.set("id", id);

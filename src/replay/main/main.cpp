@@ -2,6 +2,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -99,7 +100,8 @@ bool show(const std::string& file, const Options& options) {
     say(summary.error().what);
     return false;
   }
-  for (const std::string& problem : summary->problems) say("warning: " + file + ": " + problem);
+  for (const std::string& problem : summary->problems)
+    say(std::string("warning: ").append(file).append(": ").append(problem));
   say(file + ": " + std::to_string(summary->fragments) + " fragments, " + std::to_string(summary->different) +
       " not as saved; of the stacks written at the time " + std::to_string(differ_from_written) +
       " knew more or other things, from other samples");
@@ -116,11 +118,7 @@ bool keep(const Options& options) {
   return true;
 }
 
-}  // namespace
-}  // namespace tarsier::replay
-
-int main(int argc, char** argv) {
-  using namespace tarsier::replay;
+int run(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "--help") == 0) {
     std::fputs(help().c_str(), stdout);
     return 0;
@@ -134,4 +132,16 @@ int main(int argc, char** argv) {
   bool good = true;
   for (const std::string& file : options.files) good = show(file, options) && good;
   return good ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace tarsier::replay
+
+int main(int argc, char** argv) {
+  try {
+    return tarsier::replay::run(argc, argv);
+  } catch (const std::exception& wrong) {  // no memory
+    std::fprintf(stderr, "tarsier-replay: %s\n", wrong.what());
+    return 1;
+  }
 }
