@@ -114,7 +114,7 @@ bool read_common(const uint8_t* at, Common& common) noexcept {
   return cursor.good && data.good;
 }
 
-enum class Where : uint8_t { kSame, kSaved, kUnknown };
+enum class Where : uint8_t { kSame, kSaved, kUnknown, kNowhere };
 struct Saved {
   Where where = Where::kSame;
   int64_t offset = 0;
@@ -202,7 +202,7 @@ class Interpreter {
         restore(program.unsigned_leb(), initial);
         return true;
       case 0x07:  // undefined: this is the outermost function
-        mark(program.unsigned_leb(), Where::kUnknown);
+        mark(program.unsigned_leb(), Where::kNowhere);
         return true;
       case 0x08:
         mark(program.unsigned_leb(), Where::kSame);
@@ -304,7 +304,7 @@ const uint8_t* UnwindTable::find_description(uint64_t pc) const noexcept {
   return low == 0 ? nullptr : header_ + read<int32_t>(table + (low - 1) * kEntrySize + 4);
 }
 
-std::optional<UnwindTable::Rule> UnwindTable::rule_at(uint64_t pc) const noexcept {
+std::optional<UnwindRule> UnwindTable::rule_at(uint64_t pc) const noexcept {
   const uint8_t* description = find_description(pc);
   if (description == nullptr) return std::nullopt;
   Cursor cursor = record_at(description);
@@ -323,11 +323,18 @@ std::optional<UnwindTable::Rule> UnwindTable::rule_at(uint64_t pc) const noexcep
   const State initial = interpreter.state;
   if (!interpreter.run(cursor, begin, initial)) return std::nullopt;
   const State& state = interpreter.state;
+  if (state.ra.where == Where::kNowhere) return UnwindRule{false, 0, false, 0, false, 0, true};
   const bool usable = state.cfa_known && (state.cfa_register == kSp || state.cfa_register == kFp) &&
-                      state.ra.where != Where::kUnknown && state.fp.where != Where::kUnknown;
+                      state.ra.where != Where::kUnknown && state.fp.where != Where::kUnknown &&
+                      state.fp.where != Where::kNowhere;
   if (!usable) return std::nullopt;
-  return Rule{state.cfa_register == kFp,       state.cfa_offset, state.ra.where == Where::kSaved, state.ra.offset,
-              state.fp.where == Where::kSaved, state.fp.offset};
+  return UnwindRule{state.cfa_register == kFp,
+                    state.cfa_offset,
+                    state.ra.where == Where::kSaved,
+                    state.ra.offset,
+                    state.fp.where == Where::kSaved,
+                    state.fp.offset,
+                    false};
 }
 
 bool leave_native_code(std::span<const UnwindTable> tables, const ucontext_t& context, Registers& registers) noexcept {
@@ -347,7 +354,7 @@ bool leave_native_code(std::span<const UnwindTable> tables, const ucontext_t& co
     if (table == nullptr) return depth > 0;
     // A return address may be the first one behind a function that does not return.
     const auto rule = table->rule_at(registers.pc - (depth > 0 ? 1 : 0));
-    if (!rule) return false;
+    if (!rule || rule->outermost) return false;
     const uint64_t cfa = (rule->by_fp ? registers.fp : registers.sp) + static_cast<uint64_t>(rule->cfa_offset);
     if (!on_stack(cfa) || cfa < registers.sp) return false;
     const auto load = [&](int64_t offset, uint64_t& value) {

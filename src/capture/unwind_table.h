@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 
+#include "base/sigsafe/unwind_rule.h"
 #include "capture/registers.h"
 
 namespace tarsier::capture {
@@ -21,17 +22,8 @@ class UnwindTable {
 
   [[nodiscard]] bool contains(uint64_t pc) const noexcept { return pc - begin_ < end_ - begin_; }
 
-  // How to find the caller, valid at one instruction: all relative to the value that sp had before the call (the CFA).
-  struct Rule {
-    bool by_fp;          // CFA = fp + cfa_offset, otherwise sp + cfa_offset
-    int64_t cfa_offset;  //
-    bool ra_saved;       // otherwise still in the link register
-    int64_t ra_offset;   // from the CFA
-    bool fp_saved;       // otherwise the caller's
-    int64_t fp_offset;   // from the CFA
-  };
-  // Nothing where the tables say nothing, or something that takes more than a Rule.
-  [[nodiscard]] std::optional<Rule> rule_at(uint64_t pc) const noexcept;
+  // Nothing where the tables say nothing, or something that takes more than a rule.
+  [[nodiscard]] std::optional<UnwindRule> rule_at(uint64_t pc) const noexcept;
 
  private:
   UnwindTable(uint64_t begin, uint64_t end, const uint8_t* header, uint32_t count) noexcept

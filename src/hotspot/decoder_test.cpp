@@ -144,6 +144,9 @@ TEST(Aarch64, what_a_stub_has_pushed_and_what_code_pops_behind_a_call) {
   EXPECT_EQ(machine.popped_after_call(words({0xa8c103e4, 0xd65f03c0})), 16);       // ldp x4, x0, [sp], #16; ret
   EXPECT_EQ(machine.popped_after_call(words({kNop, 0x9100c3ff, 0xd65f03c0})), 0);  // an epilogue
   EXPECT_EQ(machine.popped_after_call(words({kNop, kNop, kNop, kNop, 0xa8c103e4})), 0);
+  // A barrier of G1 (25): ldp x2, x3, [sp, #16]; ..; ldp x0, x1, [sp], #112; b
+  EXPECT_EQ(machine.popped_after_call(words({0xa9410fe2, 0xa9422be6, 0xa94333eb, 0xa9443fee, 0xa8c707e0, 0x17fffe7f})),
+            112);
 }
 
 TEST(X8664, a_frame_is_pushed_then_lowered_and_raised_then_popped) {

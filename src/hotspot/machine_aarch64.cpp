@@ -26,6 +26,11 @@ bool is_jump(uint32_t w) {  // b, br
   return (w & 0xfc000000) == 0x14000000 || (w & 0xfffffc1f) == 0xd61f0000;
 }
 
+bool is_load_from_stack(uint32_t w) {  // ldp .., [sp, #n]: of x, d or q registers
+  const uint32_t form = w & 0xffc003e0;
+  return form == 0xa94003e0 || form == 0x6d4003e0 || form == 0xad4003e0;
+}
+
 uint32_t word_at(std::span<const uint8_t> code, size_t offset) {
   uint32_t w = 0;
   std::memcpy(&w, code.data() + offset, sizeof(w));
@@ -86,11 +91,13 @@ class Aarch64 final : public Machine {
   [[nodiscard]] int64_t popped_after_call(std::span<const uint8_t> code) const override {
     constexpr size_t kMostBefore = 2;  // instructions that see to the result
     int64_t popped = 0;
+    size_t before = 0;
     for (size_t i = 0; i + 4 <= code.size(); i += 4) {
       const uint32_t w = word_at(code, i);
+      if (is_load_from_stack(w)) continue;
       // Raising sp alone is what an epilogue does; around calls only a pair of words is dropped like that.
       const bool adds = is_add_sp(w) && raises_sp(w) != 16;
-      if (is_jump(w) || is_call(w) || w == kRet || adds || (popped == 0 && i / 4 > kMostBefore)) break;
+      if (is_jump(w) || is_call(w) || w == kRet || adds || (popped == 0 && before++ > kMostBefore)) break;
       popped += raises_sp(w);
     }
     return std::max<int64_t>(popped, 0);

@@ -17,6 +17,8 @@ void RememberedStack::shorten(size_t steps) {
 }
 
 void RememberedStack::keep(const WalkedStack& stack) {
+  // Of one that was cut off nothing is known about its outer frames: what is remembered of them may still be right.
+  if (stack.end == WalkEnd::kTooShort && !stack.is_virtual) return;
   const bool any = !stack.steps.empty() || stack.reused > 0;
   if (stack.end != WalkEnd::kComplete || stack.is_virtual || !stack.certain || !stack.epoch || !any) return clear();
   if (stack.reused == 0) clear();

@@ -315,6 +315,8 @@ TEST(StackWalker, what_the_threads_last_stack_had_is_not_walked_again) {
     EXPECT_EQ(content(second), content(first));
     EXPECT_EQ(second.highest, first.highest);
   }
+  EXPECT_EQ(code.walk(stack.bytes(16), &remembered).end, WalkEnd::kTooShort);
+  EXPECT_GE(code.walk(stack.bytes(64), &remembered).reused, 4u) << "the outer frames are still known";
   stack[10] = 0x333;  // what the frame in between has saved
   EXPECT_EQ(code.walk(stack.bytes(64), &remembered).reused, 6u);
   stack[29] = code.wrapper;

@@ -59,6 +59,7 @@ class StackWalker::Walk {
   }
 
   void stop(WalkEnd end) {
+    ended_ = true;
     out_.end = end;
     out_.stopped_at = at_.pc;
   }
@@ -80,10 +81,11 @@ class StackWalker::Walk {
   [[nodiscard]] bool follows_call(Address pc) const;
   // Strictly: one at which a JVM could stop. Otherwise also one behind a call of a leaf, which needs no debug info.
   [[nodiscard]] bool may_return_to(Address pc, bool strictly) const;
-  // Could this be the caller's frame? Its own return address must be one, too.
-  [[nodiscard]] bool plausible(const Position& caller) const;
+  // Could this be the caller's frame? Its own return address must be one, too, and so on for some levels.
+  [[nodiscard]] bool plausible(const Position& caller, bool strictly = false, int levels = 2) const;
 
   // --- the innermost frame ---
+  // These are false if they have ended the walk, or (with ended_ still false) if they do not know.
   bool find_first();
   bool go_to_anchor(Address sp, Address pc, Address fp);
   [[nodiscard]] Position unsaved_return() const;
@@ -165,6 +167,7 @@ class StackWalker::Walk {
   RememberedStack* const remembered_;
   WalkedStack& out_;
   Piece piece_;
+  bool ended_ = false;
   bool in_step_ = false;       // what is read belongs to the last of out_.steps
   bool is_frozen_ = false;     // piece_ is of the heap
   bool piece_is_cut_ = false;  // of a frozen one: it goes on behind its end

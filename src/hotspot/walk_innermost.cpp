@@ -31,13 +31,20 @@ bool StackWalker::Walk::may_return_to(Address pc, bool strictly) const {
   }
 }
 
-bool StackWalker::Walk::plausible(const Position& caller) const {
-  if (caller.sp % w_.machine_->stack_alignment() != 0 || !may_return_to(caller.pc, false)) return false;
+bool StackWalker::Walk::plausible(const Position& caller, bool strictly, int levels) const {
+  if (caller.sp % w_.machine_->stack_alignment() != 0 || !may_return_to(caller.pc, strictly)) return false;
   if (caller.pc == w_.call_stub_return_) return true;
   const CodeBlob* blob = w_.blobs_->at(caller.pc);
-  if (blob->kind == BlobKind::kInterpreter || blob->kind == BlobKind::kContinuationStubs) return true;
-  const Address slot = caller.sp + static_cast<Address>(blob->frame_bytes) - 8;
-  return holds(slot) ? may_return_to(peek(slot), false) : beyond(slot);
+  if (blob->kind == BlobKind::kContinuationStubs) return true;
+  if (blob->kind == BlobKind::kInterpreter) {
+    const Address method = slot(caller.fp, w_.machine_->interpreter_slots().method);
+    return caller.fp > caller.sp && (holds(method) ? w_.methods_->at(peek(method)) != nullptr : beyond(method));
+  }
+  const Address end = caller.sp + static_cast<Address>(blob->frame_bytes);
+  if (!holds(end - 8) || !holds(end - 16)) return beyond(end - 8);
+  // Only from a stub may one return to where there is no debug information.
+  if (levels == 0) return may_return_to(peek(end - 8), blob->is_method());
+  return plausible({peek(end - 8), end, peek(end - 16)}, blob->is_method(), levels - 1);
 }
 
 bool StackWalker::Walk::find_first() {
@@ -46,7 +53,10 @@ bool StackWalker::Walk::find_first() {
     out_.start = WalkStart::kAnchor;
     return go_to_anchor(f_.anchor.sp, f_.anchor.pc, f_.anchor.fp);
   }
-  if (f_.thread_state != kThreadInJava && w_.blobs_->at(f_.pc) == nullptr) return end_with(WalkEnd::kNoJavaFrame);
+  // A thread that leaves Java code sets the anchor first.
+  if (f_.thread_state != kThreadInJava && f_.thread_state != kThreadInJavaTransition) {
+    return end_with(WalkEnd::kNoJavaFrame);
+  }
   const CodeBlob* blob = w_.blobs_->at(f_.pc);
   if (blob == nullptr) return leave_native_leaf();
   switch (blob->kind) {
@@ -208,13 +218,17 @@ bool StackWalker::Walk::leave_stub(const CodeBlob& blob) {
   for (Address pushed = 0; pushed <= 256; pushed += 16) {
     if (try_caller({unsaved.pc, unsaved.sp + pushed, unsaved.fp})) return true;
   }
-  return leave_stub_of_native(unsaved) || try_words(at_) || end_with(WalkEnd::kNoSender);
+  if (leave_stub_of_native(unsaved)) return true;
+  return !ended_ && (try_words(at_) || end_with(WalkEnd::kNoSender));
 }
 
 bool StackWalker::Walk::leave_stub_of_native(const Position& unsaved) {
   if (w_.native_ == nullptr) return false;
+  // The frame record that fp leads to is the stub's own if the stub was called from where it says, or has called
+  // itself; before it is pushed it is the caller's.
   Position native = unsaved;
-  if (holds(f_.fp + 8) && f_.fp >= f_.sp && f_.fp - f_.sp < kNear && w_.native_->rule_at(peek(f_.fp + 8) - 1)) {
+  if (holds(f_.fp + 8) && f_.fp >= f_.sp && f_.fp - f_.sp < kNear && w_.native_->rule_at(peek(f_.fp + 8) - 1) &&
+      (peek(f_.fp + 8) == unsaved.pc || !w_.native_->rule_at(unsaved.pc - 1))) {
     native = {word(f_.fp + 8), f_.fp + 16, word(f_.fp)};
   }
   if (!w_.native_->rule_at(native.pc - 1)) return false;
@@ -267,7 +281,7 @@ Address StackWalker::Walk::popped_after(const CodeBlob& blob, Address pc) const 
 
 bool StackWalker::Walk::leave_native_leaf() {
   out_.start = WalkStart::kNativeLeaf;
-  return leave_native(0) || end_with(WalkEnd::kNoSender);
+  return leave_native(0) || (!ended_ && end_with(WalkEnd::kNoSender));
 }
 
 bool StackWalker::Walk::leave_native(int depth) {
@@ -279,6 +293,7 @@ bool StackWalker::Walk::leave_native(int depth) {
     const auto rule = w_.native_ == nullptr ? std::nullopt : w_.native_->rule_at(at_.pc - (depth > 0 ? 1 : 0));
     if (!rule && depth == 0 && return_from_leaf()) continue;
     if (!rule) break;
+    if (rule->outermost) return end_with(WalkEnd::kNoJavaFrame);
     const Address cfa = (rule->by_fp ? at_.fp : at_.sp) + static_cast<Address>(rule->cfa_offset);
     Position caller{0, cfa, at_.fp};
     const auto load = [&](int64_t offset, Address& value) {
@@ -317,10 +332,15 @@ bool StackWalker::Walk::find_java_caller() {
     add_stub(at_.pc, *blob);
     return try_record(stub) || try_words(stub) || end_with(WalkEnd::kNoSender);
   }
-  // Up to JDK 11 on aarch64 C2 pushes a pair of words before such a call.
-  Position pair = at_;
-  pair.sp += 16;
-  return try_caller(at_) || try_caller(pair) || end_with(WalkEnd::kNoSender);
+  if (try_caller(at_)) return true;
+  // Before such a call compiled code may push what it needs later: a pair of words (C2 up to 11 on aarch64), or
+  // registers (a collector's barriers).
+  constexpr Address kMostPushed = 1024;
+  const Position caller = at_;
+  for (Address pushed = 8; pushed <= kMostPushed; pushed += 8) {
+    if (try_caller({caller.pc, caller.sp + pushed, caller.fp})) return true;
+  }
+  return end_with(WalkEnd::kNoSender);
 }
 
 }  // namespace tarsier::hotspot

@@ -27,12 +27,9 @@ NativeCode::NativeCode() {
   }
 }
 
-std::optional<hotspot::NativeFrames::Rule> NativeCode::rule_at(Address pc) const {
+std::optional<UnwindRule> NativeCode::rule_at(Address pc) const {
   for (const capture::UnwindTable& table : tables_) {
-    if (!table.contains(pc)) continue;
-    const auto rule = table.rule_at(pc);
-    if (!rule) return std::nullopt;
-    return Rule{rule->by_fp, rule->cfa_offset, rule->ra_saved, rule->ra_offset, rule->fp_saved, rule->fp_offset};
+    if (table.contains(pc)) return table.rule_at(pc);
   }
   return std::nullopt;
 }

@@ -17,7 +17,7 @@ class NativeCode final : public hotspot::NativeFrames {
  public:
   NativeCode();
   [[nodiscard]] std::span<const capture::UnwindTable> tables() const { return tables_; }
-  [[nodiscard]] std::optional<Rule> rule_at(Address pc) const override;
+  [[nodiscard]] std::optional<UnwindRule> rule_at(Address pc) const override;
 
  private:
   std::vector<capture::UnwindTable> tables_;

@@ -51,6 +51,7 @@ struct ThreadFields {
   const volatile uint64_t* unloaded_shared = nullptr;
 };
 
-constexpr int32_t kThreadInJava = 8;  // the same in all releases from 8 to 25
+// The same in all releases from 8 to 25.
+constexpr int32_t kThreadInJava = 8, kThreadInJavaTransition = 9;
 
 }  // namespace tarsier::hotspot
