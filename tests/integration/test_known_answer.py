@@ -53,7 +53,7 @@ def check_shares(document, truth, among=None):
         for name, found in ((method, shares[method][1]), (leaf, shares[leaf][0])):
             if abs(found - share) > tolerance(document, share):
                 wrong[name] = f"{found:.4f} instead of {share:.4f} +- {tolerance(document, share):.4f}"
-    assert not wrong, document["verdict"]
+    assert not wrong, (wrong, document["verdict"])
 
 
 def waited(program, truth):
