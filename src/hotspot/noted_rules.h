@@ -15,14 +15,14 @@ class NotedRules final : public NativeFrames {
  public:
   explicit NotedRules(const NativeFrames& source) : source_(source) {}
 
-  [[nodiscard]] std::optional<Rule> rule_at(Address pc) const override;
+  [[nodiscard]] std::optional<UnwindRule> rule_at(Address pc) const override;
   // What SavedRules reads. Places without a rule need no entry.
   [[nodiscard]] std::vector<uint8_t> encode() const;
   void forget() { rules_.clear(); }
 
  private:
   const NativeFrames& source_;
-  mutable std::map<Address, Rule> rules_;
+  mutable std::map<Address, UnwindRule> rules_;
 };
 
 class SavedRules final : public NativeFrames {
@@ -30,10 +30,10 @@ class SavedRules final : public NativeFrames {
   // Whatever the bytes are: half an entry at their end is left out.
   explicit SavedRules(std::span<const uint8_t> bytes);
 
-  [[nodiscard]] std::optional<Rule> rule_at(Address pc) const override;
+  [[nodiscard]] std::optional<UnwindRule> rule_at(Address pc) const override;
 
  private:
-  std::map<Address, Rule> rules_;
+  std::map<Address, UnwindRule> rules_;
 };
 
 }  // namespace tarsier::hotspot

@@ -47,9 +47,9 @@ TEST(VmStructs, refuse_a_text_that_is_none) {
 
 class OneRule final : public NativeFrames {
  public:
-  [[nodiscard]] std::optional<Rule> rule_at(Address pc) const override {
+  [[nodiscard]] std::optional<UnwindRule> rule_at(Address pc) const override {
     if (pc != 0x1234) return std::nullopt;
-    return Rule{true, 32, false, -8, true, -16};
+    return UnwindRule{true, 32, false, -8, true, -16, false};
   }
 };
 

@@ -62,6 +62,9 @@ class Dump final : public Visitor {
         return;
       case FieldKind::kConstant:
         return add_constant(chunk, event, field, index);
+      case FieldKind::kBinary:
+        line_ += std::to_string(event.binary(index).size()) + " bytes";
+        return;
       case FieldKind::kOther:
         line_ += '?';
     }
