@@ -64,6 +64,9 @@ std::string_view kind_of_native_thread(std::string_view name) {
 }
 
 void CpuAccount::update() {
+  // First, so that what is used while we look at the threads does not count as nobody's.
+  const Nanos process_cpu = clock_now(CLOCK_PROCESS_CPUTIME_ID);
+  if (first_) process_cpu_at_start_ = process_cpu;
   // Threads that have ended since: what they used after the last look, or all of it if they lived between two looks.
   for (const JavaThread& thread : threads_.ended()) {
     const auto it = entries_.find(thread.tid);
@@ -78,6 +81,7 @@ void CpuAccount::update() {
     entry.name = thread.name;
     entry.java_id = thread.java_id;
     entry.sampled = thread.sampled;
+    known_ += thread.cpu_at_end - (known ? entry.last : entry.at_start);
     entry.last = thread.cpu_at_end;
     entry.id = writer_.thread(thread.info());
     entry.generation = writer_.generation();
@@ -103,10 +107,22 @@ void CpuAccount::update() {
     if (entry.kind == kOwnKind) own_cpu_ += *cpu - entry.last;
     identify(tid, entry);
     if (*cpu == entry.last) continue;
+    known_ += *cpu - entry.last;
     entry.last = *cpu;
     write(entry);
   }
+  account_for_ends(process_cpu);
   first_ = false;
+}
+
+void CpuAccount::account_for_ends(Nanos process_cpu) {
+  constexpr Nanos kWorthSaying = millis(1);  // below, it may be that the clocks were not read at the same moment
+  const Nanos used = process_cpu - process_cpu_at_start_ - known_;
+  if (used < kWorthSaying || used <= after_ends_.last) return;
+  after_ends_.last = used;
+  after_ends_.kind = "vm";
+  after_ends_.id = writer_.thread({"ending threads", 0, "", 0, false});
+  write(after_ends_);
 }
 
 void CpuAccount::identify(pid_t tid, Entry& entry) {

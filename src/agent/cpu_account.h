@@ -38,12 +38,18 @@ class CpuAccount {
     uint64_t generation = ~uint64_t{0};  // of the writer, which gave out the id
   };
   void identify(pid_t tid, Entry& entry);
+  void account_for_ends(Nanos process_cpu);
   void write(const Entry& entry);
 
   ThreadRegistry& threads_;
   recording::Writer& writer_;
   bool first_ = true;
   Nanos own_cpu_;
+  Nanos process_cpu_at_start_;
+  Nanos known_;  // of all threads, since the start
+  // What threads have used after they had ended for Java, until the kernel had taken them down; and others after we had
+  // last seen them. Much, if threads live for less than a millisecond.
+  Entry after_ends_;
   std::unordered_map<pid_t, Entry> entries_;
 };
 

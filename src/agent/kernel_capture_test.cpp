@@ -56,8 +56,7 @@ class KernelCaptureTest : public testing::Test {
   std::vector<Sample> read() {
     std::vector<Sample> samples;
     capture_->consume(
-        [&](const uint8_t* payload, size_t) {
-          const auto& record = *reinterpret_cast<const FragmentRecord*>(payload);
+        [&](const FragmentRecord& record) {
           Sample sample{record.time_ns, record.weight_ns, record.thread, {}, record.fragment(), {}, {}};
           sample.kernel.assign(record.kernel().begin(), record.kernel().end());
           sample.stack.resize(sample.fragment.stack_bytes / 8);
@@ -357,6 +356,39 @@ TEST_F(KernelCaptureTest, what_does_not_fit_or_can_not_be_read_is_dropped_and_co
   EXPECT_GT(counters.stack_unreadable, 0u);
   EXPECT_EQ(counters.taken, written + late + counters.ring_full + counters.thread_unreadable +
                                 counters.registers_unreadable + counters.stack_unreadable);
+}
+
+TEST_F(KernelCaptureTest, what_a_thread_did_before_it_was_known_is_its) {
+  load();
+  if (IsSkipped()) return;
+  ASSERT_TRUE(capture_->start());
+  for (const bool drained : {false, true}) {
+    burn(millis(50), [] {});
+    if (drained) {
+      EXPECT_TRUE(read().empty());
+    }
+    const JavaThread thread = self(java_thread_);
+    capture_->silence();
+    ASSERT_TRUE(capture_->thread_started(thread));
+    capture_->thread_ended(thread);
+    size_t count = 0;
+    const auto check = [&](const FragmentRecord& record) {
+      ++count;
+      EXPECT_EQ(record.thread, 42u);
+      EXPECT_FALSE(record.waits || record.repeated);
+      EXPECT_EQ(record.fragment().stack_bytes, 0u);
+      EXPECT_EQ(record.fragment().anchor.sp, 0u);
+    };
+    const uint64_t before = capture_->counters().taken;
+    capture_->consume(check, SIZE_MAX);
+    EXPECT_EQ(count == 0, drained) << "those that have been read already were kept";
+    capture_->settle(check);
+    EXPECT_GT(count, 5u);
+    EXPECT_EQ(capture_->counters().taken - before, count);
+    capture_->settle(check);
+    capture_->settle(check);  // the thread is forgotten by now
+    ASSERT_TRUE(capture_->start());
+  }
 }
 
 TEST_F(KernelCaptureTest, threads_that_are_not_known_any_more_and_other_processes_give_no_sample) {

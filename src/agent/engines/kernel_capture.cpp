@@ -1,5 +1,7 @@
 #include "agent/engines/kernel_capture.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <utility>
@@ -127,17 +129,32 @@ Counters KernelCapture::counters() const {
     sum.other_threads += cpu.other_threads;
     sum.ns += cpu.ns;
   }
+  sum.taken += adopted_;
+  sum.other_threads -= adopted_;
   return sum;
+}
+
+const capture::FragmentRecord& KernelCapture::adopt(uint32_t serial, uint8_t* record) {
+  auto& header = *reinterpret_cast<linux::bpf::SampleHeader*>(record);
+  header.thread = serial;
+  header.flags = 0;
+  ++adopted_;
+  return as_record(record);
 }
 
 bool KernelCapture::thread_started(const JavaThread& thread) {
   const linux::bpf::Thread known{reinterpret_cast<uintptr_t>(thread.java_thread), 0, thread.serial, 0};
-  if (linux::set_in_bpf_map(parts_.threads.get(), &thread.tid, &known) == 0) return true;
+  if (linux::set_in_bpf_map(parts_.threads.get(), &thread.tid, &known) == 0) {
+    // Only of a thread that tells us itself we know that it has just begun.
+    if (thread.tid == ::gettid()) starting_.started(thread.tid, thread.serial);
+    return true;
+  }
   not_followed_.fetch_add(1, std::memory_order_relaxed);
   return false;
 }
 
 void KernelCapture::thread_ended(const JavaThread& thread) {
+  starting_.ended(thread.tid, static_cast<uint64_t>(clock_now(CLOCK_MONOTONIC).count));
   (void)linux::erase_in_bpf_map(parts_.threads.get(), &thread.tid);  // was not followed, if it is not there
 }
 

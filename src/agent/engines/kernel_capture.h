@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "agent/engines/starting_threads.h"
 #include "agent/thread_registry.h"
 #include "base/mapping.h"
 #include "base/result.h"
@@ -31,9 +32,27 @@ class KernelCapture final : public ThreadListener {
   void silence() noexcept { ticks_.disable(); }
 
   // The rest is the session thread's.
+  // Calls visit(const capture::FragmentRecord&) for the samples in the ring; returns how many there were.
   template <class Visit>
   size_t consume(Visit&& visit, size_t at_most) {
-    return ring_.consume(visit, at_most);
+    return ring_.consume(
+        [&](const uint8_t* record, size_t size) {
+          const auto& header = *reinterpret_cast<const linux::bpf::SampleHeader*>(record);
+          if ((header.flags & linux::bpf::kUnknownThread) == 0) return visit(as_record(record));
+          const auto tid = static_cast<pid_t>(header.thread);
+          if (const auto serial = starting_.owner(tid, header.time_ns)) {
+            copy_.assign(record, record + size);  // the ring is the kernel's to write
+            visit(adopt(*serial, copy_.data()));
+          } else {
+            starting_.keep(tid, header.time_ns, {record, size});
+          }
+        },
+        at_most);
+  }
+  // About once a second: the same for samples whose threads were not known.
+  template <class Visit>
+  void settle(Visit&& visit) {
+    starting_.settle([&](uint32_t serial, uint8_t* record) { visit(adopt(serial, record)); });
   }
   // At every drain: lets CPUs that have ticked for a while tick with other periods, so that no program keeps in step.
   void draw_periods_that_are_due();
@@ -51,6 +70,10 @@ class KernelCapture final : public ThreadListener {
  private:
   KernelCapture(linux::KernelParts parts, linux::BpfRing ring, Mapping bottoms, Nanos interval, size_t ring_bytes);
   Status draw_period(size_t index, Nanos now);
+  static const capture::FragmentRecord& as_record(const uint8_t* record) {
+    return *reinterpret_cast<const capture::FragmentRecord*>(record);
+  }
+  const capture::FragmentRecord& adopt(uint32_t serial, uint8_t* record);
 
   const Nanos interval_;
   const size_t ring_bytes_;
@@ -61,6 +84,9 @@ class KernelCapture final : public ThreadListener {
   uint64_t random_;
   std::vector<Nanos> next_draw_;  // of each of the ticks; CLOCK_MONOTONIC
   std::atomic<int64_t> not_followed_{0};
+  StartingThreads starting_;
+  uint64_t adopted_ = 0;  // samples of theirs
+  std::vector<uint8_t> copy_;
 };
 
 }  // namespace tarsier::agent

@@ -18,7 +18,7 @@ class KernelEngine final : public Engine {
   Result<control::EngineReport> probe() override;
   Status start() override;
   bool drain() override;
-  void settle() override { decoding_->decoder().forget_ended_threads(); }
+  void settle() override;
   void silence() override {
     if (capture_ != nullptr) capture_->silence();
   }
@@ -88,12 +88,14 @@ bool KernelEngine::drain() {
   const Nanos start = clock_now(CLOCK_THREAD_CPUTIME_ID);
   decoding_->decoder().begin();
   const size_t count = capture_->consume(
-      [&](const uint8_t* record, size_t) {
-        decoding_->decode(*reinterpret_cast<const capture::FragmentRecord*>(record), capture_->bottoms());
-      },
-      kPiece);
+      [&](const capture::FragmentRecord& record) { decoding_->decode(record, capture_->bottoms()); }, kPiece);
   if (count > 0) decoding_time_ = decoding_time_ + (clock_now(CLOCK_THREAD_CPUTIME_ID) - start);
   return count == kPiece;
+}
+
+void KernelEngine::settle() {
+  capture_->settle([&](const capture::FragmentRecord& record) { decoding_->decode(record, capture_->bottoms()); });
+  decoding_->decoder().forget_ended_threads();
 }
 
 void KernelEngine::stop() {

@@ -18,7 +18,8 @@
 // What is known before anything is copied.
 struct Sample {
   struct Registers registers;
-  struct Thread* thread;
+  struct Thread* thread;  // null: not known
+  __u32 tid;
   __u64 now, weight, base, continuation;
 };
 
@@ -28,7 +29,6 @@ static ALWAYS_INLINE int read_thread(struct Fragment* out, __u64 java_thread) {
   if (bpf_probe_read_user(&out->anchor_pc, 8, at + settings.anchor_pc) != 0) return 0;
   if (bpf_probe_read_user(&out->anchor_fp, 8, at + settings.anchor_fp) != 0) return 0;
   if (bpf_probe_read_user(&out->thread_state, 4, at + settings.thread_state) != 0) return 0;
-  out->epoch = 0;
   if (settings.unloaded == 0) return 1;
   __u64 unloaded = 0, shared = 0;
   if (bpf_probe_read_user(&unloaded, 8, (const void*)settings.unloaded) != 0) return 0;
@@ -37,8 +37,7 @@ static ALWAYS_INLINE int read_thread(struct Fragment* out, __u64 java_thread) {
   return 1;
 }
 
-// Header, kernel frames and fragment, of which everything but the sizes of what follows it is set; 0 if the thread
-// can't be read.
+// Header, kernel frames and of the fragment the registers; the rest of it is 0.
 static ALWAYS_INLINE struct Fragment* begin_record(char* record, struct Tick* tick, const struct Sample* sample) {
   struct SampleHeader* header = (struct SampleHeader*)record;
   __u64* kernel = (__u64*)(record + sizeof(*header));
@@ -50,19 +49,26 @@ static ALWAYS_INLINE struct Fragment* begin_record(char* record, struct Tick* ti
   }
   header->time_ns = sample->now;
   header->weight_ns = sample->weight;
-  header->thread = sample->thread->serial;
+  header->thread = sample->thread ? sample->thread->serial : sample->tid;
   header->kernel_count = kernel_bytes / sizeof(__u64);
-  header->flags = 0;
+  header->flags = sample->thread ? 0 : kUnknownThread;
 
   struct Fragment* fragment = (struct Fragment*)(record + sizeof(*header) + kernel_bytes);
   copy_registers(fragment, &sample->registers);
+  fragment->anchor_sp = 0;
+  fragment->anchor_pc = 0;
+  fragment->anchor_fp = 0;
   fragment->continuation = sample->continuation;
+  fragment->thread_state = kThreadInNative;
+  fragment->stack_bytes = 0;
+  fragment->epoch = 0;
   fragment->virtual_id = 0;
   fragment->frozen_bytes = 0;
   fragment->name_bytes = 0;
   fragment->name_is_utf16 = 0;
   fragment->frozen_cut = 0;
-  return read_thread(fragment, sample->thread->java_thread) ? fragment : 0;
+  fragment->cut = 0;
+  return fragment;
 }
 
 // From sp to the end of what is of interest; 0 on a stack of the application's own (a coroutine, a signal stack), of
@@ -122,7 +128,7 @@ static ALWAYS_INLINE void take_platform_thread(struct Tick* tick, const struct S
     return;
   }
   struct Fragment* fragment = begin_record(record, tick, sample);
-  if (!fragment) {
+  if (!read_thread(fragment, sample->thread->java_thread)) {
     ++counts->thread_unreadable;
     bpf_ringbuf_discard(record, BPF_RB_NO_WAKEUP);
     return;
@@ -145,7 +151,7 @@ static ALWAYS_INLINE void take_virtual_thread(struct Tick* tick, const struct Sa
     return;
   }
   struct Fragment* fragment = begin_record((char*)scratch->record, tick, sample);
-  if (!fragment) {
+  if (!read_thread(fragment, sample->thread->java_thread)) {
     ++counts->thread_unreadable;
     return;
   }
@@ -177,6 +183,15 @@ static ALWAYS_INLINE void take_virtual_thread(struct Tick* tick, const struct Sa
   if (fragment->virtual_id != 0) sample->thread->named_virtual_id = fragment->virtual_id;
 }
 
+// Who it was may turn out later: a thread that starts is not known before it has come far enough to say so. No stack:
+// it has no Java frames yet.
+static ALWAYS_INLINE void take_unknown_thread(struct Tick* tick, const struct Sample* sample) {
+  char* record = bpf_ringbuf_reserve(&ring, ROOM(0), 0);
+  if (!record) return;  // stays counted as what it most likely is, a tick in a thread that is not Java's
+  begin_record(record, tick, sample);
+  bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+}
+
 // Does the thread carry a virtual one?
 static ALWAYS_INLINE int is_carrier(const struct Sample* sample) {
   if (!VIRTUAL.present) return 0;
@@ -194,25 +209,28 @@ int take_fragment(struct Tick* tick) {
   if (bpf_get_ns_current_pid_tgid(settings.namespace_device, settings.namespace_inode, &ids, sizeof(ids)) != 0)
     return 0;
   if (ids.tgid != settings.process) return 0;
-  const __u32 zero = 0, tid = ids.pid, cpu = bpf_get_smp_processor_id();
+  const __u32 zero = 0, cpu = bpf_get_smp_processor_id();
   struct Counters* counts = bpf_map_lookup_elem(&counters, &zero);
   const __u64* period = bpf_map_lookup_elem(&periods, &cpu);
   if (!counts || !period) return 0;
   struct Sample sample;
-  sample.thread = bpf_map_lookup_elem(&threads, &tid);
-  if (!sample.thread) {
-    ++counts->other_threads;
-    return 0;
-  }
   sample.now = bpf_ktime_get_ns();
   sample.weight = *period;
+  sample.continuation = 0;
+  sample.tid = ids.pid;
+  sample.thread = bpf_map_lookup_elem(&threads, &sample.tid);
+  if (!sample.thread) {
+    ++counts->other_threads;
+    __builtin_memset(&sample.registers, 0, sizeof(sample.registers));
+    take_unknown_thread(tick, &sample);
+    return 0;
+  }
   ++counts->taken;
   if (!read_registers(&sample.registers, tick)) {
     ++counts->registers_unreadable;
     return 0;
   }
   const __u64 java_thread = sample.thread->java_thread;
-  sample.continuation = 0;
   if (!read_word(java_thread + settings.stack_base, &sample.base) ||
       (settings.continuation != 0 && !read_word(java_thread + settings.continuation, &sample.continuation))) {
     ++counts->thread_unreadable;

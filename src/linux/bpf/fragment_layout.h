@@ -19,6 +19,7 @@ enum {
   kMaxChunkHead = 128,
   kMaxName = 128,
   kEntryBytes = 64,  // of the frame by which a continuation is entered: more than a walk looks at
+  kThreadInNative = 4,
   kBottoms = 1 << 12,
   kAddressBits = 48,
 };
@@ -76,7 +77,11 @@ struct SampleHeader {
   __u64 time_ns, weight_ns;
   __u32 thread;
   __u16 kernel_count;
-  __u16 flags;  // never set here
+  __u16 flags;
+};
+enum {
+  // `thread` is the thread's id: it is not known, yet perhaps, since it is about to start. The fragment is empty.
+  kUnknownThread = 1 << 8,
 };
 
 struct Fragment {
