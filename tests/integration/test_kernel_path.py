@@ -1,6 +1,7 @@
 """`--engine fragment --clock ebpf`: the kernel copies the stacks, and no signal reaches the application."""
 import json
 import os
+import resource
 import subprocess
 import time
 
@@ -54,6 +55,27 @@ def test_all_cpu_time_is_sampled_and_no_signal_is_taken(known_answer, tmp_path):
     check_books(document)
     burner = next(thread for thread in document["threads"] if thread["name"] == "burner")
     assert 0.93 <= burner["sampled_ns"] / burner["cpu_ns"] <= 1.07, burner
+
+
+@needs_ebpf
+def test_threads_that_live_for_a_moment_are_sampled_from_their_start_on(jdk, classes, tmp_path):
+    file = tmp_path / "out.jfr"
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    agent = f"-agentpath:{LIBRARY}=cpu,engine=fragment,clock=ebpf,interval=100us,file={file}"
+    with Program(jdk, classes, "ShortThreads", 6, options=[agent]) as program:
+        assert program.wait() == 0
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    document = report(file)
+    check_books(document)
+    check_complete(document, 0.99)
+    rows = document["threads"]
+    app = [row for row in rows if row["kind"] == "app"]
+    assert sum(row["name"] == "short" for row in app) > 100, "the program is no test of this"
+    sampled, used = (sum(row[key] for row in app) for key in ("sampled_ns", "cpu_ns"))
+    assert 0.95 <= sampled / used <= 1.07, (sampled, used)
+    # Nobody's CPU time is missing, that of the threads' ends included. What the JVM uses before it starts us is.
+    assert 0.8 * spent * 1e9 <= sum(row["cpu_ns"] for row in rows) <= 1.02 * spent * 1e9
 
 
 @needs_ebpf
