@@ -52,9 +52,17 @@ Status ThreadRegistry::prepare() {
   return {};
 }
 
-void ThreadRegistry::set_listener(ThreadListener* listener) {
+void ThreadRegistry::add_listener(ThreadListener& listener) {
   const std::lock_guard guard(lock_);
-  listener_ = listener;
+  listeners_.push_back(&listener);
+  for (auto& [tid, thread] : live_) {
+    if (!listener.thread_started(*thread)) thread->sampled = false;
+  }
+}
+
+void ThreadRegistry::remove_listener(ThreadListener& listener) {
+  const std::lock_guard guard(lock_);
+  std::erase(listeners_, &listener);
 }
 
 std::string ThreadRegistry::name_of(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread) {
@@ -94,7 +102,9 @@ jobject ThreadRegistry::add_locked(JavaThread entry) {
   auto stored = std::make_unique<JavaThread>(std::move(entry));
   live_[stored->tid] = stored.get();
   era_.store(next_era(), std::memory_order_release);
-  if (listener_ != nullptr) stored->sampled = listener_->thread_started(*stored);
+  for (ThreadListener* listener : listeners_) {
+    if (!listener->thread_started(*stored)) stored->sampled = false;
+  }
   threads_.emplace(stored->serial, std::move(stored));
   return unused;
 }
@@ -157,7 +167,7 @@ void ThreadRegistry::on_end(jvmtiEnv* jvmti, JNIEnv* jni, jthread self) {
 jobject ThreadRegistry::end_locked(JavaThread& thread) {
   live_.erase(thread.tid);
   era_.store(next_era(), std::memory_order_release);
-  if (listener_ != nullptr) listener_->thread_ended(thread);
+  for (ThreadListener* listener : listeners_) listener->thread_ended(thread);
   thread.ended = true;
   thread.seen = true;  // its last name is still to be told
   ended_.push_back(thread.serial);

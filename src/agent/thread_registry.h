@@ -59,7 +59,9 @@ class ThreadRegistry {
 
   // Before any event: what the JVM calls the fields that we read.
   Status prepare();
-  void set_listener(ThreadListener* listener);
+  // Hears of the threads that are there already, too. Must be removed before it goes.
+  void add_listener(ThreadListener& listener);
+  void remove_listener(ThreadListener& listener);  // nothing if it is none (any more)
   // Registers the threads that exist already; events must be on by now, so that none falls between.
   Status add_existing();
 
@@ -107,7 +109,7 @@ class ThreadRegistry {
   Fields fields_;
   hotspot::ThreadLayout layout_;
   pid_t excluded_ = 0;
-  ThreadListener* listener_ = nullptr;
+  std::vector<ThreadListener*> listeners_;
 
   std::mutex lock_;
   std::atomic<uint64_t> era_;  // changes when a thread comes or goes; no two registries share one

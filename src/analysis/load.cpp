@@ -76,13 +76,15 @@ void Loader::choose_samples() {
 
 void Loader::settle_accounts() {
   // Which engine a sample is from is only known if there is but one of its kind.
-  const auto of_kind = [&](bool allocation) {
-    return std::count_if(model_.engines.begin(), model_.engines.end(),
-                         [&](const Engine& engine) { return engine.is_alloc() == allocation; });
+  const auto kind_of = [](const Engine& engine) {
+    return engine.is_alloc() ? Profile::kAlloc : engine.is_waits() ? Profile::kWaits : Profile::kCpu;
   };
   const auto loaded = [&](const Engine& engine) -> std::optional<uint64_t> {
-    if (model_.producer == kForeign || of_kind(engine.is_alloc()) != 1) return std::nullopt;
-    return engine.is_alloc() ? own_allocations_ : own_samples_;
+    const Profile kind = kind_of(engine);
+    const auto of_kind = std::count_if(model_.engines.begin(), model_.engines.end(),
+                                       [&](const Engine& other) { return kind_of(other) == kind; });
+    if (model_.producer == kForeign || of_kind != 1) return std::nullopt;
+    return kind == Profile::kAlloc ? own_allocations_ : kind == Profile::kWaits ? model_.waits.size() : own_samples_;
   };
   for (Engine& engine : model_.engines) {
     const std::string problem = settle_account(engine, loaded(engine));

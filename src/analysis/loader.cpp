@@ -25,6 +25,9 @@ const Loader::HandledType Loader::kTypes[] = {
     {"tarsier.WallSample",
      &Loader::wall_sample,
      {"sampledThread", "stackTrace", "state", "weight", "imprecise", "failure"}},
+    {"tarsier.Wait",
+     &Loader::wait,
+     {"sampledThread", "stackTrace", "kind", "weight", "imprecise", "failure", "ongoing"}},
     {"jdk.ObjectAllocationSample",
      &Loader::object_allocation,
      {"eventThread", "stackTrace", "objectClass", "weight", "size", "failure"}},
@@ -48,6 +51,7 @@ const Loader::HandledType Loader::kTypes[] = {
     {"tarsier.EngineDropped", &Loader::engine_dropped, {"engine", "cause", "count"}},
     {"tarsier.EngineCounter", &Loader::engine_counter, {"engine", "name", "value"}},
     {"tarsier.ThreadCpu", &Loader::thread_cpu, {"thread", "kind", "sampled", "cpu"}},
+    {"tarsier.ThreadTime", &Loader::thread_time, {"thread", "part", "time", "count"}},
     {"tarsier.Overhead", &Loader::overhead, {"appThreads", "background"}},
 };
 
@@ -123,6 +127,7 @@ void Loader::execution_sample(const Chunk& chunk, const EventView& event, const 
   if (is_sleeping(event, state)) return;
   Sample sample = this->sample(chunk, event, thread, stack);
   finish_sample(event, fields, sample);
+  model_.threads[sample.thread.value].sampled = true;
   if (carrier && event.constant(carrier).key != 0) {
     Thread& carrying = model_.threads[resolve_thread(chunk, event.constant(carrier)).value];
     carrying.sampled = true;
@@ -135,12 +140,27 @@ void Loader::wall_sample(const Chunk& chunk, const EventView& event, const Field
   ++own_samples_;
   Sample sample = this->sample(chunk, event, fields[0], fields[1]);
   finish_sample(event, fields, sample);
+  model_.threads[sample.thread.value].sampled = true;
   model_.others[static_cast<size_t>(Profile::kWall)].push_back(sample);
+}
+
+void Loader::wait(const Chunk& chunk, const EventView& event, const Fields& fields) {
+  Sample sample = this->sample(chunk, event, fields[0], fields[1]);
+  finish_sample(event, fields, sample);
+  const std::string_view name = event.string(fields[2]);
+  auto kind = std::find(model_.wait_kinds.begin(), model_.wait_kinds.end(), name);
+  constexpr size_t kMostKinds = 100;  // more of them are damage
+  if (kind == model_.wait_kinds.end() && model_.wait_kinds.size() < kMostKinds) {
+    kind = model_.wait_kinds.emplace(kind, name);
+  } else if (kind == model_.wait_kinds.end()) {
+    --kind;
+  }
+  model_.waits.push_back({static_cast<uint8_t>(kind - model_.wait_kinds.begin()), event.number(fields[6]) != 0});
+  model_.others[static_cast<size_t>(Profile::kWaits)].push_back(sample);
 }
 
 void Loader::finish_sample(const EventView& event, const Fields& fields, Sample& sample) {
   const auto& [thread, stack, state, weight, imprecise, failure, unused] = fields;
-  model_.threads[sample.thread.value].sampled = true;
   sample.imprecise = event.number(imprecise) != 0;
   const std::string_view cause = event.string(failure);
   if (!cause.empty() || sample.stack == StackIndex(0)) fail(sample, cause);

@@ -62,6 +62,7 @@ class Loader : public recording::Visitor {
 
   void execution_sample(const recording::Chunk&, const recording::EventView&, const Fields&);
   void wall_sample(const recording::Chunk&, const recording::EventView&, const Fields&);
+  void wait(const recording::Chunk&, const recording::EventView&, const Fields&);
   void object_allocation(const recording::Chunk&, const recording::EventView&, const Fields&);
   void tlab_allocation(const recording::Chunk&, const recording::EventView&, const Fields&);
   void cpu_time_sample(const recording::Chunk&, const recording::EventView&, const Fields&);
@@ -76,6 +77,7 @@ class Loader : public recording::Visitor {
   void engine_dropped(const recording::Chunk&, const recording::EventView&, const Fields&);
   void engine_counter(const recording::Chunk&, const recording::EventView&, const Fields&);
   void thread_cpu(const recording::Chunk&, const recording::EventView&, const Fields&);
+  void thread_time(const recording::Chunk&, const recording::EventView&, const Fields&);
   void overhead(const recording::Chunk&, const recording::EventView&, const Fields&);
 
   Sample sample(const recording::Chunk&, const recording::EventView&, recording::FieldIndex thread,

@@ -115,6 +115,16 @@ void Loader::thread_cpu(const Chunk& chunk, const EventView& event, const Fields
   thread.cpu = as_nanos(event.number(cpu));
 }
 
+void Loader::thread_time(const Chunk& chunk, const EventView& event, const Fields& fields) {
+  const auto& [key, part, time, count, u1, u2, u3] = fields;
+  const auto& names = recording::kTimePartNames;
+  const auto known = std::find(names.begin(), names.end(), event.string(part));
+  if (known == names.end()) return;
+  ThreadTime& times = model_.thread_times[resolve_thread(chunk, event.constant(key))];
+  times.parts[static_cast<size_t>(known - names.begin())] = {as_nanos(event.number(time)),
+                                                             as_count(event.number(count))};
+}
+
 void Loader::overhead(const Chunk&, const EventView& event, const Fields& fields) {
   model_.overhead_app = as_nanos(event.number(fields[0]));
   model_.overhead_background = as_nanos(event.number(fields[1]));

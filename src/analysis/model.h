@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "recording/constants.h"
+#include "recording/thread_time.h"
 
 namespace tarsier::analysis {
 
@@ -51,6 +52,30 @@ struct Thread {
   Nanos carried{};           // what the samples of those stand for
 };
 
+// What became of a thread's time, by the kernel's account, with what waits are made of.
+struct ThreadTime {
+  struct Part {
+    Nanos time;
+    uint64_t count = 0;  // of waits
+  };
+  std::array<Part, static_cast<size_t>(recording::TimePart::kCount)> parts{};
+
+  [[nodiscard]] const Part& of(recording::TimePart part) const { return parts[static_cast<size_t>(part)]; }
+  [[nodiscard]] Nanos life() const {
+    Nanos sum;
+    for (const Part& part : parts) sum += part.time;
+    return sum;
+  }
+  [[nodiscard]] Nanos waiting() const {
+    return life() - of(recording::TimePart::kCpu).time - of(recording::TimePart::kQueue).time;
+  }
+};
+
+struct WaitInfo {
+  uint8_t kind = 0;  // of Model::wait_kinds
+  bool ongoing = false;
+};
+
 struct Engine {
   std::string name{}, mechanism{}, why{};
   Nanos interval{};
@@ -60,6 +85,10 @@ struct Engine {
   std::map<std::string, int64_t> counters{};
 
   [[nodiscard]] bool is_alloc() const { return name == "alloc"; }
+  [[nodiscard]] bool is_waits() const { return name == "waits"; }
+  [[nodiscard]] bool samples_for(Profile profile) const {
+    return is_alloc() == (profile == Profile::kAlloc) && is_waits() == (profile == Profile::kWaits);
+  }
   // Asked for, but the JVM or another agent did not let it.
   [[nodiscard]] bool is_missing() const { return mechanism == "none"; }
 };
@@ -88,6 +117,10 @@ struct Model {
   std::array<Samples, static_cast<size_t>(Profile::kCount)> others;  // of the other kinds: see samples_of()
   // For how many objects each allocation sample stands, in their order; 0: not known. The class is its innermost frame.
   std::vector<float> alloc_objects;
+  // Of each wait, in their order, and the names of the kinds.
+  std::vector<WaitInfo> waits;
+  std::vector<std::string> wait_kinds;
+  std::map<ThreadIndex, ThreadTime> thread_times;  // of those that an engine kept account of
   // CPU time of threads that no engine samples, by kind, by the kernel's account; our own thread is not among them.
   std::map<ThreadKind, Nanos> unsampled_cpu;
 };

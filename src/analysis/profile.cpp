@@ -13,6 +13,7 @@ constexpr std::array<ProfileInfo, static_cast<size_t>(Profile::kCount)> kProfile
     {Profile::kCpu, "cpu", "ns", "CPU time", "Hottest method"},
     {Profile::kWall, "wall", "ns", "time", "Method with the most time"},
     {Profile::kAlloc, "alloc", "bytes", "allocated memory", "Most allocated class"},
+    {Profile::kWaits, "waits", "ns", "waiting time", "Method that waits most"},
 }};
 
 void use(Model& model, Profile profile) {

@@ -1,5 +1,5 @@
 // The kinds of profile that one recording may hold, each with samples of its own: CPU time, time on the wall,
-// allocation. Every pass and view works on one of them, Model::samples; which one is chosen right after loading.
+// allocation, waits. Every pass and view works on one of them, Model::samples; which one is chosen right after loading.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace tarsier::analysis {
 struct Model;
 class Samples;
 
-enum class Profile : uint8_t { kCpu, kWall, kAlloc, kCount };
+enum class Profile : uint8_t { kCpu, kWall, kAlloc, kWaits, kCount };
 
 struct ProfileInfo {
   Profile profile;

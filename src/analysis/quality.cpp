@@ -83,7 +83,7 @@ Quality assess_quality(const Model& model, const Selection& selection) {
   for (const auto& [stack, count] : failed) quality.failed[failure_cause(model, stack)] += count;
   uint64_t unchecked = 0;
   for (const Engine& engine : model.engines) {
-    if (engine.written == 0 || engine.is_alloc() != (model.profile == Profile::kAlloc)) continue;
+    if (engine.written == 0 || !engine.samples_for(model.profile)) continue;
     if (!add_ways(engine, quality.by_mechanism)) quality.by_mechanism[engine.mechanism] += engine.written;
     quality.edges_checked += counter(engine, "edges: right") + counter(engine, "edges: wrong");
     quality.bad_edges += counter(engine, "edges: wrong");

@@ -9,6 +9,7 @@
 #include "analysis/quality.h"
 #include "analysis/thread_kind.h"
 #include "analysis/thread_profile.h"
+#include "analysis/waits.h"
 #include "analysis/wording.h"
 #include "base/parse.h"
 
@@ -131,6 +132,20 @@ std::string allocation(const Facts& facts) {
   return "Allocated: " + words_of_bytes(Bytes(profile.all.bytes)) + " (95 % sure: " + words(sure.low) + " to " +
          words(sure.high) + "), most of it " + labels.names[most.klass] + " by " + labels.names[most.site] + " (" +
          words_of_share(share(Nanos(most.estimate.bytes), Nanos(profile.all.bytes))) + ").";
+}
+
+// Likewise.
+std::string waiting(const Facts& facts) {
+  const Model& model = facts.model;
+  if (model.profile == Profile::kWaits || samples_of(model, Profile::kWaits).empty()) return {};
+  const Labels labels = label_methods(model, false);
+  const WaitProfile profile = wait_profile(model, Selection(), labels);
+  if (profile.rows.empty() || profile.rows.front().chain.empty()) return {};
+  const WaitRow& most = profile.rows.front();
+  return "Waited: " + words_of_time(Nanos(profile.all.ns)) + " in " + words_of_count(profile.all.count) +
+         " waits, most of it in " + labels.names[most.chain.front()] + " (" +
+         words_of_share(share(Nanos(most.sum.ns), Nanos(profile.all.ns))) + ", " + model.wait_kinds[most.kind] +
+         "; report --view waits shows where).";
 }
 
 std::string not_sampled(const Facts& facts) {
@@ -270,8 +285,8 @@ std::string warn_no_period(const Facts& facts) {
 }
 
 using Sentence = std::string (*)(const Facts&);
-constexpr Sentence kSentences[] = {how_long_and_how_much, hottest_method, hottest_thread,
-                                   not_sampled,           allocation,     samples_and_cost};
+constexpr Sentence kSentences[] = {
+    how_long_and_how_much, hottest_method, hottest_thread, not_sampled, allocation, waiting, samples_and_cost};
 constexpr Sentence kWarnings[] = {warn_damaged,    warn_missing, warn_few_samples, warn_failed,   warn_imprecise,
                                   warn_incomplete, warn_dropped, warn_unaccounted, warn_no_period};
 

@@ -9,6 +9,7 @@
 #include "capture/field.h"
 #include "capture/frozen_frames.h"
 #include "capture/registers.h"
+#include "capture/stack_extent.h"
 
 namespace tarsier::capture {
 namespace {
@@ -94,17 +95,10 @@ void FragmentCapture::take(SampledThread& thread, const siginfo_t& info, void* u
 }
 
 void FragmentCapture::set_stack_size(const SampledThread& thread, hotspot::Fragment& fragment) const noexcept {
-  const auto base = field<uint64_t>(thread.java_thread, fields_.stack_base);
-  uint64_t end = base;
-  const auto ends_at = [&](uint64_t address) {
-    if (address > fragment.sp && address < end) end = address;
-  };
-  ends_at(bottoms_.of(thread.clock.serial));
-  // A virtual thread's stack ends where its carrier has entered it.
-  if (fragment.virtual_id != 0 && fragment.continuation != 0) ends_at(fragment.continuation + kEntryBytes);
-  // On a stack of the application's own (a coroutine, a signal stack) there is no knowing where it ends.
-  constexpr uint64_t kLargestStack = uint64_t{1} << 30;
-  const uint64_t size = fragment.sp < end && end - fragment.sp < kLargestStack ? end - fragment.sp : 0;
+  const bool is_virtual = fragment.virtual_id != 0;
+  const StackExtent extent{field<uint64_t>(thread.java_thread, fields_.stack_base), bottoms_.of(thread.clock.serial),
+                           is_virtual ? fragment.continuation : 0};
+  const uint64_t size = extent.bytes_from(fragment.sp);
   const uint32_t most = ring_.used() < ring_.capacity() / 2 ? max_deep_stack_ : kMaxStack;
   fragment.stack_bytes = static_cast<uint32_t>(std::min<uint64_t>(size, most)) & ~7U;
   fragment.cut = size > fragment.stack_bytes;

@@ -30,8 +30,6 @@ class FragmentCapture final : public SignalCapture {
   // Copied of a thread at once: of a deep stack all, as long as there is much room in the ring.
   static constexpr uint32_t kMaxStack = 32 << 10;
   static constexpr uint32_t kMaxDeepStack = 512 << 10;
-  // Of the frame by which a continuation is entered: more than a walk looks at.
-  static constexpr uint64_t kEntryBytes = 64;
 
   FragmentCapture(Clock& clock, const hotspot::ThreadFields& fields, const Memory& memory) noexcept
       : SignalCapture(clock, memory, sizeof(FragmentRecord)),

@@ -6,6 +6,7 @@
 
 #include "capture/fragment_capture.h"
 #include "capture/frozen_frames.h"
+#include "capture/stack_extent.h"
 #include "hotspot/sigsafe/fragment.h"
 #include "linux/bpf/fragment_layout.h"
 
@@ -16,7 +17,7 @@ namespace bpf = linux::bpf;
 static_assert(bpf::kMaxKernelFrames == kMaxKernelFrames);
 static_assert(bpf::kMaxStack == FragmentCapture::kMaxStack);
 static_assert(bpf::kMaxDeepStack == FragmentCapture::kMaxDeepStack);
-static_assert(bpf::kEntryBytes == FragmentCapture::kEntryBytes);
+static_assert(bpf::kEntryBytes == StackExtent::kEntryBytes);
 static_assert(bpf::kMaxFrozen == FrozenFrames::kMaxBytes);
 static_assert(bpf::kMaxName == FrozenFrames::kMaxName);
 static_assert(bpf::kMaxChunkHead == hotspot::VirtualThreadLayout::kMaxChunkHead);

@@ -22,8 +22,12 @@ struct SampleHeader {
   uint64_t weight_ns;
   uint32_t thread;
   uint16_t kernel_count;
-  bool waits : 1;     // the thread was waiting
-  bool repeated : 1;  // nothing follows: the stack is that of the thread's last record
+  bool waits : 1;        // the thread was waiting
+  bool repeated : 1;     // nothing follows: the stack is that of the thread's last record
+  bool kept : 1;         // only to be kept: its time comes with a record that repeats it
+  bool blocked : 1;      // waits for a monitor
+  bool ongoing : 1;      // the wait is not over
+  bool from_before : 1;  // it began before the recording
 };
 
 // What the handler knows about a thread.

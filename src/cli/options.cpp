@@ -64,6 +64,23 @@ Status outcome(const Result<T>& parsed) {
   return parsed ? Status() : Status(parsed.error());
 }
 
+using Range = std::pair<Nanos, Nanos>;
+Result<Range> parse_range(std::string_view text) {
+  const auto bounds = split(text);
+  if (bounds.size() > 2) return usage("'" + std::string(text) + "' is too much: write 100us or 100us,1s");
+  Range range;
+  const auto first = parse_duration(bounds[0]);
+  if (!first) return first.error();
+  range.first = *first;
+  if (bounds.size() == 1) return range;
+  const auto second = parse_duration(bounds[1]);
+  if (!second) return second.error();
+  range.second = *second;
+  if (range.second < range.first)
+    return usage("'" + std::string(text) + "': the second time is shorter than the first");
+  return range;
+}
+
 Status check_value(const Option& option, std::string_view value) {
   switch (option.kind) {
     case Kind::kSwitch:
@@ -80,6 +97,13 @@ Status check_value(const Option& option, std::string_view value) {
     case Kind::kDuration: {
       const auto parsed = parse_duration(value);
       if (parsed && parsed->count < option.min) {
+        return usage("'" + std::string(value) + "' is too short; the least is " + format_duration(Nanos(option.min)));
+      }
+      return outcome(parsed);
+    }
+    case Kind::kRange: {
+      const auto parsed = parse_range(value);
+      if (parsed && parsed->first.count < option.min) {
         return usage("'" + std::string(value) + "' is too short; the least is " + format_duration(Nanos(option.min)));
       }
       return outcome(parsed);
@@ -188,6 +212,11 @@ std::vector<std::string> Arguments::words(std::string_view option) const {
 Nanos Arguments::duration(std::string_view option) const {
   const auto parsed = parse_duration(text(option));
   return parsed ? *parsed : Nanos(0);
+}
+
+std::pair<Nanos, Nanos> Arguments::range(std::string_view option) const {
+  const auto parsed = parse_range(text(option));
+  return parsed ? *parsed : Range();
 }
 
 Bytes Arguments::size(std::string_view option) const {

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -20,6 +21,7 @@ enum class Kind {
   kWord,      // one of `allowed`
   kWords,     // one or several of `allowed`, separated by commas
   kDuration,  // 10us, 1ms, 30s, 2m
+  kRange,     // one duration, or two of which the second is not shorter: 100us,1s
   kSize,      // 512k, 64m, 1g
   kNumber,    // a whole number within [min, max]
   kShare,     // 0..1, or 5%
@@ -34,7 +36,7 @@ struct Option {
   std::string_view help = {};
   std::string_view otherwise = {};  // what happens without it, where no value is the default
   std::string_view allowed = {};    // words separated by commas
-  int64_t min = 0, max = 0;         // of kNumber; of kDuration `min` only; of kSize `max` 0 means none
+  int64_t min = 0, max = 0;         // of kNumber; of kDuration and kRange `min` only; of kSize `max` 0 means none
   bool bare = false;                // its value may be left out; if not, it must be joined with =
 };
 
@@ -63,6 +65,7 @@ class Arguments {
   [[nodiscard]] std::string text(std::string_view option) const;
   [[nodiscard]] std::vector<std::string> words(std::string_view option) const;
   [[nodiscard]] Nanos duration(std::string_view option) const;  // 0 if neither given nor defaulted, as below
+  [[nodiscard]] std::pair<Nanos, Nanos> range(std::string_view option) const;  // 0 as the second: there is none
   [[nodiscard]] Bytes size(std::string_view option) const;
   [[nodiscard]] int64_t number(std::string_view option) const;
   [[nodiscard]] double share(std::string_view option) const;

@@ -36,6 +36,9 @@ void as_arguments(const cli::CommandSpec& spec, const std::vector<std::string>& 
       case cli::Kind::kDuration:
         check(arguments->duration(option.name).count >= 0);
         break;
+      case cli::Kind::kRange:
+        check(arguments->range(option.name).first.count >= 0 && arguments->range(option.name).second.count >= 0);
+        break;
       case cli::Kind::kSize:
         check(arguments->size(option.name).count >= 0);
         break;

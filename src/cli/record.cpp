@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <tuple>
 
 #include "analysis/model.h"
 #include "attach/agent_library.h"
@@ -37,6 +38,13 @@ constexpr Option kOptions[] = {
      .fallback = "512k",
      .help = "sample who allocates what, once in BYTES; 0: every object",
      .max = control::kMaxAllocInterval.count,
+     .bare = true},
+    {.name = "waits",
+     .kind = Kind::kRange,
+     .value = "MIN[,MAX]",
+     .fallback = "100us",
+     .help = "find out who waits, for how long and where; waits shorter than MIN or longer than MAX are only summed up",
+     .min = 1'000,
      .bare = true},
     {.name = "engine",
      .kind = Kind::kWord,
@@ -102,7 +110,7 @@ constexpr CommandSpec kSpec = {
     .takes_program = true,
     .options = kOptions,
     .notes =
-        "Without --cpu and --alloc: both, as far as the JVM can.\n"
+        "Without --cpu, --alloc and --waits: CPU and allocation, as far as the JVM can. --waits alone: CPU and waits.\n"
         "NAME is a part of the JVM's main class or jar. If only one JVM runs, it need not be named.\n"
         "-- CMD starts a program and records its (first) JVM from its start until the program ends or the time is "
         "over;\n"
@@ -119,6 +127,8 @@ control::SessionOptions session_options(const Arguments& arguments) {
   options.cpu = arguments.has("cpu");
   options.alloc = arguments.has("alloc");
   options.alloc_interval = arguments.size("alloc");
+  options.waits = arguments.has("waits");
+  std::tie(options.waits_min, options.waits_max) = arguments.range("waits");
   options.engine = arguments.text("engine");
   options.clock = arguments.text("clock");
   options.interval = arguments.duration("interval");

@@ -16,7 +16,7 @@ inline constexpr Option kWeightOption = {.name = "weight",
                                          .value = "KIND",
                                          .help = "which samples, weighted by what",
                                          .otherwise = "the first of them that the recording has",
-                                         .allowed = "cpu,wall,alloc"};
+                                         .allowed = "cpu,wall,alloc,waits"};
 
 // The file that the command's only operand names.
 Result<std::string> recording_operand(const std::string& command, std::span<const std::string> operands);

@@ -13,8 +13,8 @@ constexpr Option kOptions[] = {
      .kind = Kind::kWords,
      .value = "V,..",
      .help = "what to show",
-     .otherwise = "hot,tree; with --json all but callers and alloc",
-     .allowed = "hot,tree,threads,quality,callers,alloc"},
+     .otherwise = "hot,tree; with --json all but callers, alloc and waits",
+     .allowed = "hot,tree,threads,quality,callers,alloc,waits"},
     {.name = "json", .help = "print JSON (schema: docs/report.schema.json)"},
     kWeightOption,
     {.name = "thread", .kind = Kind::kText, .value = "REGEX", .help = "only threads whose name contains a match"},
@@ -44,9 +44,9 @@ constexpr CommandSpec kSpec = {
     .options = kOptions,
     .notes =
         "FILE is a recording of tarsier, of JFR itself or of another tool that writes JFR files.\n"
-        "cpu: CPU time; wall: time, also of waiting threads; alloc: bytes, with the class as innermost frame. The "
-        "view\n"
-        "alloc is about allocation whatever --weight says.\n"
+        "cpu: CPU time; wall: time, also of waiting threads; alloc: bytes, with the class as innermost frame; waits: "
+        "the\n"
+        "time of waits. The views alloc and waits are about those whatever --weight says.\n"
         "Of a damaged recording everything intact is shown; the exit code is then 5.",
 };
 

@@ -24,7 +24,23 @@ Status assign(T& target, Result<T> parsed) {
   return {};
 }
 
-constexpr std::array<Row, 13> kRows = {{
+// MIN or MIN-MAX
+Status read_waits(SessionOptions& options, std::string_view text) {
+  const size_t dash = text.find('-');
+  if (Status status = assign(options.waits_min, parse_duration(text.substr(0, dash))); !status) return status;
+  if (dash == std::string_view::npos) return {};
+  if (Status status = assign(options.waits_max, parse_duration(text.substr(dash + 1))); !status) return status;
+  if (options.waits_max >= options.waits_min) return {};
+  return Error{Errc::kUsage, "'" + std::string(text) + "': the longest wait is shorter than the shortest"};
+}
+
+std::string write_waits(const SessionOptions& options) {
+  if (!options.waits) return {};
+  const std::string max = options.waits_max.count == 0 ? "" : "-" + format_duration(options.waits_max);
+  return format_duration(options.waits_min) + max;
+}
+
+constexpr std::array<Row, 14> kRows = {{
     {"cpu", Row::Takes::kNothing,
      [](AgentString& a, std::string_view) -> Status {
        a.session.cpu = true;
@@ -42,6 +58,12 @@ constexpr std::array<Row, 13> kRows = {{
        return {};
      },
      [](const SessionOptions& o) -> std::string { return o.alloc ? std::to_string(o.alloc_interval.count) : ""; }},
+    {"waits", Row::Takes::kMaybe,
+     [](AgentString& a, std::string_view v) -> Status {
+       a.session.waits = true;
+       return v.empty() ? Status() : read_waits(a.session, v);
+     },
+     write_waits},
     {"engine", Row::Takes::kValue,
      [](AgentString& a, std::string_view v) -> Status {
        a.session.engine = v;

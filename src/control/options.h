@@ -17,6 +17,7 @@ struct SessionOptions {
   // Engines that were named. None: all that change nothing in the JVM's code, as far as they work.
   bool cpu = false;         // sample where CPU time goes
   bool alloc = false;       // sample who allocates what
+  bool waits = false;       // find out who waits for how long
   std::string engine = "";  // fragment, agct; empty: the best that works
   std::string clock = "";   // perf, cputimer, timekeeper, ebpf, wall, itimer, real; empty: the best that works
   Nanos interval{0};        // 0: 1 ms, or the finest that the clock can do
@@ -28,9 +29,12 @@ struct SessionOptions {
   int save_fragments = 0;           // one of so many is saved; 0: none
   Bytes alloc_interval{512 << 10};  // mean number of bytes between two samples of a thread; 0: every object
 
-  [[nodiscard]] bool names_engines() const { return cpu || alloc; }
-  [[nodiscard]] bool wants_cpu() const { return cpu || !names_engines(); }
-  [[nodiscard]] bool wants_alloc() const { return alloc || !names_engines(); }
+  Nanos waits_min{micros(100)};  // shorter waits are only summed up
+  Nanos waits_max{0};            // longer ones, too; 0: there are none
+
+  // Waits are the other half of a thread's time: asked for alone they come with the CPU's.
+  [[nodiscard]] bool wants_cpu() const { return cpu || !alloc; }
+  [[nodiscard]] bool wants_alloc() const { return alloc || !(cpu || waits); }
 
   bool operator==(const SessionOptions&) const = default;
 };

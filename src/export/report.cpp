@@ -17,6 +17,7 @@ constexpr View kViews[] = {
     {"threads", threads_text, threads_json, false, true},
     {"quality", quality_text, quality_json, false, true},
     {"alloc", alloc_text, alloc_json, false, false},
+    {"waits", waits_text, waits_json, false, false},
 };
 
 // In the order asked for, each once.

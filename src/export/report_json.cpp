@@ -11,6 +11,7 @@
 #include "analysis/thread_profile.h"
 #include "analysis/verdict.h"
 #include "export/report_view.h"
+#include "export/report_waits.h"
 
 namespace tarsier::exporting {
 
@@ -114,6 +115,8 @@ std::string threads_json(const ReportContext& context) {
   const bool in_time = context.model.profile != analysis::Profile::kAlloc;
   for (const analysis::ThreadRow& row : analysis::thread_profile(context.model, context.selection)) {
     const analysis::Thread& thread = context.model.threads[row.thread.value];
+    const auto times = context.model.thread_times.find(row.thread);
+    const bool timed = times != context.model.thread_times.end() && context.selection.whole_time();
     rows.push_back({{"tid", thread.os_id},
                     {"java_tid", thread.java_id},
                     {"name", thread.name},
@@ -127,7 +130,8 @@ std::string threads_json(const ReportContext& context) {
                     // null: no engine measured it
                     {"steal_ns", nullptr},
                     {"blocked_ns", nullptr},
-                    {"waiting_ns", nullptr},
+                    {"waiting_ns", timed ? Json(times->second.waiting().count) : Json()},
+                    {"time", timed ? time_json(times->second) : Json()},
                     {"counters", Json::object()}});
   }
   return dump(rows);

@@ -9,6 +9,7 @@
 #include "analysis/wording.h"
 #include "export/escape.h"
 #include "export/report_view.h"
+#include "export/report_waits.h"
 
 namespace tarsier::exporting {
 
@@ -102,7 +103,7 @@ std::string threads_by_samples(const ReportContext& context) {
 }  // namespace
 
 std::string threads_text(const ReportContext& context) {
-  if (context.model.profile != analysis::Profile::kCpu) return threads_by_samples(context);
+  if (context.model.profile != analysis::Profile::kCpu) return threads_by_samples(context) + times_text(context);
   const auto rows = analysis::thread_profile(context.model, context.selection);
   Nanos all;
   bool estimated = false;
@@ -127,7 +128,7 @@ std::string threads_text(const ReportContext& context) {
     append_name(out, start, thread_name(thread));
   }
   append_left_out(out, shown, rows.size());
-  return out;
+  return out + times_text(context);
 }
 
 std::string alloc_text(const ReportContext& context) {

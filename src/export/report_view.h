@@ -51,6 +51,8 @@ std::string quality_text(const ReportContext& context);
 std::string quality_json(const ReportContext& context);
 std::string alloc_text(const ReportContext& context);
 std::string alloc_json(const ReportContext& context);
+std::string waits_text(const ReportContext& context);
+std::string waits_json(const ReportContext& context);
 
 // "12 % of 3.5 s of CPU time": the whole that the shares of a view are of.
 std::string whole_of(const ReportContext& context, int64_t weight);

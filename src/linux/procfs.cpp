@@ -56,17 +56,24 @@ char thread_state(pid_t tid) {
   return after_name != std::string::npos && after_name + 2 < stat.size() ? stat[after_name + 2] : '\0';
 }
 
-std::optional<uint64_t> sleeping_sp(pid_t tid) {
+std::optional<SleepingPlace> sleeping_place(pid_t tid) {
   // "running", or the number of the system call (-1 in a fault), its arguments, and at the end sp and pc.
   const std::string text = read_small_file(("/proc/self/task/" + std::to_string(tid) + "/syscall").c_str());
-  if (text.starts_with("running")) return 0;
+  if (text.starts_with("running")) return SleepingPlace{};
   const size_t pc = text.rfind(" 0x");
   const size_t sp = pc == std::string::npos || pc == 0 ? std::string::npos : text.rfind(" 0x", pc - 1);
   if (sp == std::string::npos) return std::nullopt;
-  uint64_t value = 0;
-  const char* first = text.data() + sp + 3;
-  if (std::from_chars(first, text.data() + pc, value, 16).ec != std::errc()) return std::nullopt;
-  return value;
+  SleepingPlace place;
+  const auto read = [&](size_t from, size_t to, uint64_t& out) {
+    return std::from_chars(text.data() + from + 3, text.data() + to, out, 16).ec == std::errc();
+  };
+  if (!read(sp, pc, place.sp) || !read(pc, text.size(), place.pc)) return std::nullopt;
+  return place;
+}
+
+std::optional<uint64_t> sleeping_sp(pid_t tid) {
+  const auto place = sleeping_place(tid);
+  return place ? std::optional(place->sp) : std::nullopt;
 }
 
 std::optional<int64_t> read_number(const char* path) {

@@ -14,10 +14,14 @@ namespace tarsier::linux {
 std::vector<pid_t> thread_ids();                  // of this process, from /proc/self/task
 std::string thread_name(pid_t tid);               // the 15 characters that the kernel keeps
 std::optional<Nanos> thread_cpu_time(pid_t tid);  // of a thread of this process; nullopt once it is gone
-char thread_state(pid_t tid);
-// The stack pointer with which a thread of this process sleeps in the kernel; 0 if it runs or may run, nothing if the
+char thread_state(pid_t tid);                     // R, S, D, ... of a thread of this process; 0 once it is gone
+// Where a thread of this process was when it went to sleep in the kernel; zeros if it runs or may run, nothing if the
 // kernel does not tell.
-std::optional<uint64_t> sleeping_sp(pid_t tid);        // R, S, D, ... of a thread of this process; 0 once it is gone
+struct SleepingPlace {
+  uint64_t sp = 0, pc = 0;
+};
+std::optional<SleepingPlace> sleeping_place(pid_t tid);
+std::optional<uint64_t> sleeping_sp(pid_t tid);        // of it
 std::optional<int64_t> read_number(const char* path);  // e.g. /proc/sys/kernel/pid_max
 // Signals that the first thread of this process blocks, as a mask with bit 0 for signal 1. Threads inherit it, so a
 // signal that is blocked there reaches nobody.

@@ -29,6 +29,20 @@ constexpr Field kWallSample[] = {
      "The thread had not run since its last sample: it was left in peace, and the stack is the same"},
 };
 
+constexpr Field kWait[] = {
+    {"sampledThread", Kind::kThread, "Thread"},
+    {"stackTrace", Kind::kStack, "Stack Trace"},
+    {"state", Kind::kThreadState, "Thread State"},
+    {"weight", Kind::kNanos, "Length", "How long it waited, without the time in the run queue afterwards"},
+    {"imprecise", Kind::kBool, "Imprecise",
+     "The innermost frame was compiled before DebugNonSafepoints was on: its line and inlining may be wrong"},
+    {"failure", Kind::kString, "Failure", "Why the stack could not be walked; null if it was"},
+    {"carrier", Kind::kThread, "Carrier", "The platform thread that the waiting virtual thread was mounted on"},
+    {"kind", Kind::kString, "Kind", "sleeping, parked, waiting (Object.wait), monitor, io, native or vm"},
+    {"ongoing", Kind::kBool, "Ongoing", "It was not over when the recording ended: the length so far"},
+    {"fromBefore", Kind::kBool, "From Before", "It had begun before the recording did: the length since then"},
+};
+
 constexpr Field kObjectAllocationSample[] = {
     {"eventThread", Kind::kThread, "Event Thread", "Thread in which event was committed in"},
     {"stackTrace", Kind::kStack, "Stack Trace", "Stack Trace starting from the method the event was committed in"},
@@ -94,6 +108,15 @@ constexpr Field kThreadCpu[] = {
     {"cpu", Kind::kNanos, "CPU Time", "Used since the session began"},
 };
 
+// Cumulative since the session began; the last one of a thread and a part counts.
+constexpr Field kThreadTime[] = {
+    {"thread", Kind::kThread, "Thread"},
+    {"part", Kind::kString, "Part",
+     "cpu, run queue, waits, short waits, long waits, missed waits or open wait: together all of the thread's time"},
+    {"time", Kind::kNanos, "Time"},
+    {"count", Kind::kLong, "Count", "Of waits"},
+};
+
 constexpr Field kOverhead[] = {
     {"appThreads", Kind::kNanos, "In Application Threads", "Measured inside our handlers since the session began"},
     {"background", Kind::kNanos, "In The Background", "CPU time of our own thread since the session began"},
@@ -140,6 +163,7 @@ constexpr std::array<EventType, static_cast<size_t>(Event::kCount)> kTypes = {{
      "A thread that was running, interrupted without waiting for a safepoint", kExecutionSample},
     {Event::kWallSample, "tarsier.WallSample", "Wall Clock Sample", "Tarsier",
      "A thread, whether it was running or waiting", kWallSample},
+    {Event::kWait, "tarsier.Wait", "Wait", "Tarsier", "A thread waited, for anything but a CPU", kWait},
     {Event::kObjectAllocationSample, "jdk.ObjectAllocationSample", "Object Allocation Sample",
      "Java Virtual Machine/GC", "An object that was allocated, drawn with a probability that grows with its size",
      kObjectAllocationSample},
@@ -156,6 +180,8 @@ constexpr std::array<EventType, static_cast<size_t>(Event::kCount)> kTypes = {{
      "A number that an engine reports about itself", kEngineCounter},
     {Event::kThreadCpu, "tarsier.ThreadCpu", "Thread CPU", "Tarsier", "CPU time of a thread by the kernel's account",
      kThreadCpu},
+    {Event::kThreadTime, "tarsier.ThreadTime", "Thread Time", "Tarsier",
+     "Where the time of a thread went since the session began or it started", kThreadTime},
     {Event::kOverhead, "tarsier.Overhead", "Overhead", "Tarsier", "What the recording itself costs", kOverhead},
     {Event::kSavedJvm, "tarsier.SavedJvm", "Saved JVM", "Tarsier/Replay",
      "What tarsier-replay has to know of the JVM to decode the fragments that follow", kSavedJvm},

@@ -37,6 +37,7 @@ struct Field {
 enum class Event : uint8_t {
   kExecutionSample,
   kWallSample,
+  kWait,
   kObjectAllocationSample,
   kJvmInformation,
   kSession,
@@ -45,6 +46,7 @@ enum class Event : uint8_t {
   kEngineDropped,
   kEngineCounter,
   kThreadCpu,
+  kThreadTime,
   kOverhead,
   kSavedJvm,
   kSavedMemory,

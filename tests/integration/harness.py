@@ -244,7 +244,7 @@ def books_by_jfr(jdk, file, engine="fragment"):
 
 
 class Sample:
-    """One jdk.ExecutionSample or tarsier.WallSample as `jfr print --json` shows it."""
+    """One jdk.ExecutionSample, tarsier.WallSample or tarsier.Wait as `jfr print --json` shows it."""
 
     def __init__(self, values):
         thread = values.get("sampledThread") or {}
@@ -260,6 +260,8 @@ class Sample:
         self.failure = values.get("failure")
         self.repeated = values.get("repeated")
         self.state = values.get("state")
+        self.ongoing = values.get("ongoing")
+        self.kind = values.get("kind")
         self.time = parse_time(values["startTime"])
 
     @property

@@ -91,7 +91,7 @@ void AgctDecoder::write_event(const AgctRecord& record, const AgctRecord& walked
   const bool is_failure = failed(walked, code);
   const bool imprecise = code.compile_id > 0 && code.compile_id <= context_.imprecise_until_compile_id;
   const std::string failure = is_failure ? failure_name(walked) : std::string();
-  events_.write(record, {stack_of(walked, code), imprecise, failure});
+  events_.write(record, {stack_of(walked, code), imprecise, failure, 0, {}});
   if (!is_failure) events_.add_self(walked.frames().front().method, record.weight_ns);
 }
 

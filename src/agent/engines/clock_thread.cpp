@@ -10,14 +10,14 @@
 
 namespace tarsier::agent {
 
-int ClockThread::start(void* (*run)(void*), void* self) noexcept {
+int ClockThread::start(void* (*run)(void*), void* self, const char* name) noexcept {
   sigset_t all, before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   const int err = ::pthread_create(&thread_, nullptr, run, self);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   running_ = err == 0;
-  if (running_) ::pthread_setname_np(thread_, "tarsier-clock");
+  if (running_) ::pthread_setname_np(thread_, name);
   return err;
 }
 

@@ -1,4 +1,4 @@
-// What clocks that are a thread of ours have in common.
+// What clocks that are a thread of ours, and others that watch the time, have in common.
 #pragma once
 
 #include <pthread.h>
@@ -17,7 +17,7 @@ class ClockThread {
   ~ClockThread() { stop(); }
 
   // All signals blocked, as for the session's own thread. 0, or an errno.
-  int start(void* (*run)(void*), void* self) noexcept;
+  int start(void* (*run)(void*), void* self, const char* name = "tarsier-clock") noexcept;
   // Returns when it has ended; nothing if it does not run.
   void stop() noexcept;
   // Asked by the thread itself, now and then.

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "agent/engines/wait_kind.h"
+
 namespace tarsier::agent {
 namespace {
 
@@ -78,7 +80,7 @@ Result<std::unique_ptr<FragmentDecoder>> FragmentDecoder::make(EngineContext& co
                                            hotspot::Machine::host(), major, &decoder->native_);
   if (!walker) return std::move(walker).error();
   decoder->walker_ = std::make_unique<hotspot::StackWalker>(*walker);
-  if (context.options.save_fragments > 0) {
+  if (context.options.save_fragments > 0 && event != recording::Event::kWait) {
     decoder->saver_ = std::make_unique<FragmentSaver>(context, memory, decoder->native_);
   }
   decoder->stub_names_ = StubNames::collect(context.jvm);
@@ -133,7 +135,7 @@ void FragmentDecoder::forget_methods() {
 }
 
 void FragmentDecoder::decode(const capture::FragmentRecord& record) {
-  const bool wall = events_.event() == recording::Event::kWallSample;
+  const bool may_be_repeated = record.kept || events_.event() == recording::Event::kWallSample;
   java_bottom_.reset();
   if (record.repeated) {
     const auto last = last_.find(record.thread);
@@ -149,8 +151,23 @@ void FragmentDecoder::decode(const capture::FragmentRecord& record) {
   walk(record.fragment(), known, stack_);
   learn_bottom(record, known.bottom);
   if (saver_ != nullptr) save(record, edges_[static_cast<size_t>(hotspot::Edge::kWrong)] != wrong_before);
-  if (wall) last_[record.thread] = stack_;
+  if (record.waits) {
+    stack_.wait = wait_of(record);
+    // It waits at a call, of which the debug info always tells.
+    if (walked_.start == hotspot::WalkStart::kAnchor) stack_.imprecise = false;
+  }
+  if (may_be_repeated) last_[record.thread] = stack_;
+  if (record.kept) return;
   write(record, record.kernel(), stack_, known.recorded);
+}
+
+std::string_view FragmentDecoder::wait_of(const capture::FragmentRecord& record) const {
+  const auto is_java = [](const Frame& frame) {
+    return frame.type != FrameType::kStub && frame.type != FrameType::kVm;
+  };
+  const auto innermost = std::find_if(stack_.frames.begin(), stack_.frames.end(), is_java);
+  const hotspot::MethodInfo* method = innermost != stack_.frames.end() ? innermost->method : nullptr;
+  return kind_of_wait(method, record.fragment().thread_state == kThreadInNative, record.blocked);
 }
 
 void FragmentDecoder::walk(const hotspot::Fragment& fragment, LastOf& last, Stack& out) {
@@ -269,7 +286,7 @@ void FragmentDecoder::write(const capture::SampleHeader& header, std::span<const
     method_ids_.clear();
     for (LastOf& last : last_of_) last.recorded.clear();
   }
-  events_.write(header, {stack_id(kernel, stack, known), stack.imprecise, stack.failure, stack.virtual_id});
+  events_.write(header, {stack_id(kernel, stack, known), stack.imprecise, stack.failure, stack.virtual_id, stack.wait});
   if (stack.failure.empty() && !stack.frames.empty() && stack.frames.front().method != nullptr) {
     events_.add_self(stack.frames.front().method, header.weight_ns);
   }

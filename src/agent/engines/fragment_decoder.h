@@ -71,6 +71,7 @@ class FragmentDecoder {
     bool deeper = false;     // outer frames are missing
     bool thawing = false;    // inner ones are
     int64_t virtual_id = 0;  // whose it is, if it is a virtual thread's
+    std::string_view wait;   // of a thread that waits: what for
   };
 
   // What is known of a thread from its last sample.
@@ -90,6 +91,7 @@ class FragmentDecoder {
   hotspot::Edge check_edge(const hotspot::WalkedFrame& callee, const hotspot::WalkedFrame& caller);
   void walk(const hotspot::Fragment& fragment, LastOf& last, Stack& out);
   void save(const capture::FragmentRecord& record, bool wrong);
+  [[nodiscard]] std::string_view wait_of(const capture::FragmentRecord& record) const;
   void learn_name(const hotspot::Fragment& fragment);
   Frame frame_of(const hotspot::WalkedFrame& walked);
   const std::string* marker(std::string name);

@@ -78,7 +78,7 @@ Result<linux::KernelParts> KernelEngine::make_parts(size_t ring_bytes) const {
 Status KernelEngine::start() {
   // Ticking already while the threads are counted in: with thousands of them that takes a while.
   if (Status status = capture_->start(); !status) return status;
-  context_.threads.set_listener(capture_.get());
+  context_.threads.add_listener(*capture_);
   return context_.threads.add_existing();
 }
 
@@ -101,7 +101,7 @@ void KernelEngine::settle() {
 void KernelEngine::stop() {
   if (stopped_ || capture_ == nullptr) return;
   capture_->silence();
-  context_.threads.set_listener(nullptr);
+  context_.threads.remove_listener(*capture_);
   while (drain()) context_.make_room();
   settle();
   last_stats_ = read_stats();

@@ -7,6 +7,7 @@
 #include "agent/engines/agct.h"
 #include "agent/engines/alloc.h"
 #include "agent/engines/fragment.h"
+#include "agent/engines/waits.h"
 
 namespace tarsier::agent {
 namespace {
@@ -40,6 +41,7 @@ Result<std::vector<std::unique_ptr<Engine>>> make_engines(EngineContext& context
   if (context.options.save_fragments > 0 && !fragments) {
     return Error{Errc::kUsage, "there are no fragments to save without the CPU engine 'fragment'"};
   }
+  if (context.options.waits) engines.push_back(make_waits_engine(context));
   if (engines.empty()) return Error{Errc::kUsage, "nothing to record: no engine was asked for"};
   return engines;
 }

@@ -46,6 +46,7 @@ recording::ThreadId SampleEvents::virtual_thread(int64_t id) {
 void SampleEvents::write(const capture::SampleHeader& sample, const What& what) {
   const recording::ThreadId thread = thread_of(sample.thread);
   const bool is_virtual = what.virtual_id != 0;
+  const bool is_wait = event_ == recording::Event::kWait;
   const recording::Value values[] = {
       is_virtual ? virtual_thread(what.virtual_id) : thread,
       what.stack,
@@ -54,9 +55,11 @@ void SampleEvents::write(const capture::SampleHeader& sample, const What& what) 
       static_cast<int64_t>(what.imprecise),
       what.failure.empty() ? std::string_view() : what.failure,  // without data it is null, not ""
       is_virtual ? thread : recording::ThreadId(),
-      static_cast<int64_t>(sample.repeated),
+      is_wait ? recording::Value(what.wait) : recording::Value(static_cast<int64_t>(sample.repeated)),
+      static_cast<int64_t>(sample.ongoing),
+      static_cast<int64_t>(sample.from_before),
   };
-  // The last field is one of wall samples only.
+  // CPU samples have none from the eighth on, wall samples none behind it.
   const size_t fields = recording::event_type(event_).fields.size();
   context_.writer.event(event_, Nanos(static_cast<int64_t>(sample.time_ns)), std::span(values).first(fields));
   context_.threads.mark_seen(sample.thread);

@@ -23,6 +23,7 @@ class SampleEvents {
     bool imprecise = false;
     std::string_view failure;  // why there is no stack; empty if there is one
     int64_t virtual_id = 0;    // of the virtual thread that the sampled thread carried; 0: none
+    std::string_view wait;     // of waits: what for
   };
   void write(const capture::SampleHeader& sample, const What& what);
   // The name of a virtual thread, before its first sample.

@@ -95,7 +95,7 @@ Status SignalEngine::start() {
   sampler_ = std::make_unique<SignalSampler>(*capture_, *clock_);
   SignalCapture::activate(capture_.get());
   if (const int err = clock_->open(*capture_)) return errno_error("starting the clock " + choice_.name, err);
-  context_.threads.set_listener(sampler_.get());
+  context_.threads.add_listener(*sampler_);
   return context_.threads.add_existing();
 }
 
@@ -134,7 +134,7 @@ bool SignalEngine::drain() {
 
 void SignalEngine::stop_ticks() {
   SignalCapture::activate(nullptr);
-  context_.threads.set_listener(nullptr);
+  context_.threads.remove_listener(*sampler_);
   clock_->close();
   sampler_->stop_all();
 }

@@ -49,6 +49,8 @@ struct ThreadFields {
   // Not of a thread: the addresses of the two counters that are the epoch; null if the JVM does not count.
   const volatile uint64_t* unloaded = nullptr;
   const volatile uint64_t* unloaded_shared = nullptr;
+  // Of a thread again: the monitor that it wants to enter. 0: this JVM does not tell.
+  uint64_t pending_monitor = 0;
 };
 
 // The same in all releases from 8 to 25.
