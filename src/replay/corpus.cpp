@@ -76,11 +76,15 @@ size_t cost_of(const Replayed& replayed) {
 
 }  // namespace
 
-Result<Kept> write_corpus(const std::string& in, const std::string& out, size_t most) {
+Result<Kept> write_corpus(const std::string& in, const std::string& out, const Choice& choice) {
   std::vector<Candidate> candidates;
   const auto all = replay_file(in, [&](const Replayed& one) { candidates.push_back({one.result, cost_of(one)}); });
   if (!all) return all.error();
-  const std::vector<size_t> chosen = select(candidates, most);
+  if (choice.only > candidates.size()) {
+    return Error{Errc::kUsage, in + ": has only " + std::to_string(candidates.size()) + " fragments"};
+  }
+  const std::vector<size_t> chosen =
+      choice.only > 0 ? std::vector<size_t>{choice.only - 1} : select(candidates, choice.most);
   auto corpus = Corpus::make();
   if (!corpus) return corpus.error();
   size_t at = 0;

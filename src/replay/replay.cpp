@@ -36,7 +36,7 @@ Result<Summary> replay_file(const std::string& path, const std::function<void(co
   auto recording = recording::Recording::over(file->bytes());
   if (!recording) return std::move(recording).error().in(path);
   Summary summary;
-  const auto on_fragment = [&](const saved::SavedJvm& jvm, saved::SavedMemory& memory,
+  const auto on_fragment = [&](const saved::SavedJvm& jvm, const saved::SavedMemory& memory,
                                const saved::SavedFragment& fragment) {
     const NotedMemory noted(memory, kMostLines);
     const std::string result = decode(noted, jvm, fragment);

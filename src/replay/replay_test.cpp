@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "base/test_source.h"
 #include "replay/corpus.h"
@@ -34,6 +35,33 @@ TEST(Corpus, every_fragment_is_decoded_as_ever) {
     });
     ASSERT_TRUE(summary) << summary.error().what;
     EXPECT_TRUE(summary->problems.empty()) << file;
+  }
+}
+
+TEST(Corpus, has_fragments_of_every_kind) {
+  size_t fragments = 0;
+  std::map<std::string, size_t> kinds;
+  for (const fs::path& file : corpus()) {
+    const auto summary = replay_file(file, [&](const Replayed& one) {
+      ++fragments;
+      const std::string first = one.result.substr(0, one.result.find('\n'));
+      ++kinds[std::string(one.jvm.machine->name())];
+      ++kinds["JDK " + std::to_string(one.jvm.release)];
+      ++kinds[first.substr(0, first.find(','))];
+      const size_t start = first.find("started by: ");
+      ++kinds[first.substr(start, first.find(", ", start) - start)];
+      if (first.find("virtual thread") != std::string::npos) ++kinds["virtual thread"];
+      if (one.fragment.fragment().frozen_bytes > 0) ++kinds["frozen frames"];
+      if (one.result.find("called by the JVM") != std::string::npos) ++kinds["called by the JVM"];
+    });
+    ASSERT_TRUE(summary);
+  }
+  EXPECT_GE(fragments, 200u);
+  for (const char* kind :
+       {"aarch64", "x86_64", "JDK 8", "JDK 11", "JDK 17", "JDK 21", "JDK 25", "complete", "fragment too short",
+        "started by: plain", "started by: anchor", "started by: half-built frame", "started by: adapter",
+        "started by: stub", "started by: native leaf", "virtual thread", "frozen frames", "called by the JVM"}) {
+    EXPECT_GT(kinds[kind], 0u) << kind;
   }
 }
 
@@ -67,13 +95,16 @@ TEST(Replay, writes_few_of_many_that_are_decoded_the_same) {
   ASSERT_FALSE(files.empty());
   for (const char* name : {"few.jfr", "few.jfr.zst"}) {
     const fs::path out = fs::path(testing::TempDir()) / name;
-    const auto kept = write_corpus(files[0], out, 2);
+    const auto kept = write_corpus(files[0], out, {.most = 2});
     ASSERT_TRUE(kept) << kept.error().what;
     EXPECT_EQ(kept->fragments, 2u);
     const auto summary = replay_file(out, [](const Replayed&) {});
     ASSERT_TRUE(summary) << summary.error().what;
     EXPECT_EQ(summary->fragments, 2u);
     EXPECT_EQ(summary->different, 0u);
+    EXPECT_FALSE(write_corpus(out, out, {.only = 3}));
+    ASSERT_TRUE(write_corpus(out, out, {.only = 2}));
+    EXPECT_EQ(replay_file(out, [](const Replayed&) {})->fragments, 1u);
     fs::remove(out);
   }
 }

@@ -5,7 +5,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -70,6 +72,38 @@ class Input {
   size_t size_;
 };
 
+// A few lines are not as they were: copying all others for every input would take longer than walking.
+class ChangedMemory final : public Memory {
+ public:
+  explicit ChangedMemory(const Memory& source) : source_(source) {}
+
+  bool copy(void* out, Address from, size_t size) const noexcept override {
+    if (lines_.empty() || size == 0 || size > UINTPTR_MAX - from) return source_.copy(out, from, size);
+    auto* target = static_cast<uint8_t*>(out);
+    for (const Address end = from + size; from < end;) {
+      const size_t offset = from % NotedMemory::kLine;
+      const size_t bytes = std::min(NotedMemory::kLine - offset, end - from);
+      const auto it = lines_.find(from - offset);
+      if (it == lines_.end() ? !source_.copy(target, from, bytes) : !it->second) return false;
+      if (it != lines_.end()) std::memcpy(target, it->second->data() + offset, bytes);
+      target += bytes;
+      from += bytes;
+    }
+    return true;
+  }
+  // Null if it can't be read.
+  NotedMemory::Content* line(Address begin) {
+    auto [it, is_new] = lines_.try_emplace(begin, NotedMemory::Content{});
+    if (is_new && !source_.copy(it->second->data(), begin, it->second->size())) it->second.reset();
+    return it->second ? &*it->second : nullptr;
+  }
+  void remove(Address begin) { lines_[begin].reset(); }
+
+ private:
+  const Memory& source_;
+  std::map<Address, std::optional<NotedMemory::Content>> lines_;
+};
+
 class Changed {
  public:
   explicit Changed(const Case& source)
@@ -129,9 +163,8 @@ class Changed {
         break;
       case kMemoryByte: {
         const auto offset = input.take<uint8_t>();
-        if (const auto it = memory_.lines().find(any_line(where)); it != memory_.lines().end()) {
-          it->second[offset % it->second.size()] = input.take<uint8_t>();
-        }
+        const auto value = input.take<uint8_t>();
+        if (NotedMemory::Content* line = memory_.line(any_line(where))) (*line)[offset % line->size()] = value;
         break;
       }
       case kMemoryPointer: {
@@ -140,7 +173,7 @@ class Changed {
         break;
       }
       case kGone:
-        memory_.lines().erase(any_line(where));
+        memory_.remove(any_line(where));
         break;
       case kShape:
         reshape(where, input.take<uint8_t>());
@@ -148,9 +181,9 @@ class Changed {
     }
   }
   void put(uint16_t line, uint8_t offset, uint64_t value) {
-    const auto it = memory_.lines().find(any_line(line));
-    if (it == memory_.lines().end()) return;
-    std::memcpy(it->second.data() + offset % (it->second.size() - 7), &value, sizeof(value));
+    NotedMemory::Content* const content = memory_.line(any_line(line));
+    if (content == nullptr) return;
+    std::memcpy(content->data() + offset % (content->size() - 7), &value, sizeof(value));
   }
   // Sizes and flags of the fragment, and the JVM's release.
   void reshape(uint16_t where, uint8_t how) {
@@ -166,7 +199,7 @@ class Changed {
   }
 
   const Case& source_;
-  saved::SavedMemory memory_;
+  ChangedMemory memory_;
   saved::SavedFragment fragment_;
   int release_;
 };

@@ -38,7 +38,6 @@ class SavedMemory final : public Memory {
   [[nodiscard]] bool put(Address begin, std::span<const uint8_t> content);
   [[nodiscard]] bool remove(Address begin, uint64_t size);
   void clear() { lines_.clear(); }
-  [[nodiscard]] std::map<Address, NotedMemory::Content>& lines() { return lines_; }
 
  private:
   std::map<Address, NotedMemory::Content> lines_;
@@ -66,7 +65,7 @@ struct ReadFragments {
 };
 
 // Called for each of them, in the order of the recording. The memory is that of the fragment until the next one.
-using OnFragment = std::function<void(const SavedJvm&, SavedMemory&, const SavedFragment&)>;
+using OnFragment = std::function<void(const SavedJvm&, const SavedMemory&, const SavedFragment&)>;
 Result<ReadFragments> read_fragments(recording::Recording& recording, const OnFragment& on_fragment);
 
 }  // namespace tarsier::saved

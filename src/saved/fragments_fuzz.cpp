@@ -10,11 +10,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace tarsier;
   auto recording = recording::Recording::over({data, size});
   if (!recording) return 0;
-  const auto read = saved::read_fragments(
-      **recording, [](const saved::SavedJvm& jvm, saved::SavedMemory& memory, const saved::SavedFragment& fragment) {
-        const hotspot::SavedRules rules(fragment.rules);
-        (void)hotspot::walk_alone(memory, jvm.kind(), rules, fragment.walk());
-      });
+  const auto read = saved::read_fragments(**recording, [](const saved::SavedJvm& jvm, const saved::SavedMemory& memory,
+                                                          const saved::SavedFragment& fragment) {
+    const hotspot::SavedRules rules(fragment.rules);
+    (void)hotspot::walk_alone(memory, jvm.kind(), rules, fragment.walk());
+  });
   (void)read;
   return 0;
 }

@@ -85,7 +85,7 @@ TEST(SavedFragments, are_read_back_as_they_were_written) {
   writer.write_jvm(Nanos(1), "x86_64", 21, "nmethod._compile_id\t+60\tint\n");
   const auto thread = file.writer().thread({"main", 1, "main", 1, false});
   writer.write({Nanos(2), thread, walk, rules, "complete\n..", true}, memory);
-  const auto read = file.read([&](const SavedJvm& jvm, SavedMemory& saved, const SavedFragment& fragment) {
+  const auto read = file.read([&](const SavedJvm& jvm, const SavedMemory& saved, const SavedFragment& fragment) {
     EXPECT_EQ(jvm.machine, &hotspot::Machine::x86_64());
     EXPECT_EQ(jvm.release, 21);
     EXPECT_EQ(jvm.structs.offset("nmethod", "_compile_id"), 0x60u);
@@ -125,7 +125,7 @@ TEST(SavedFragments, see_the_memory_of_their_time) {
   page.mapped = true;
   save();
   std::vector<std::pair<int, int>> seen;
-  const auto read = file.read([&](const SavedJvm&, SavedMemory& saved, const SavedFragment&) {
+  const auto read = file.read([&](const SavedJvm&, const SavedMemory& saved, const SavedFragment&) {
     const auto at = [&](Address address) {
       const auto byte = saved.read<uint8_t>(address);
       return byte ? int{*byte} : -1;
@@ -140,7 +140,7 @@ TEST(SavedFragments, need_a_jvm_that_is_known) {
   const Made made;
   const Page page;
   const NotedMemory memory(page, 100);
-  const auto nobody = [](const SavedJvm&, SavedMemory&, const SavedFragment&) { FAIL(); };
+  const auto nobody = [](const SavedJvm&, const SavedMemory&, const SavedFragment&) { FAIL(); };
   const auto with = [&](const std::string& architecture, const std::string& structs) {
     File file;
     FragmentWriter writer(file.writer());

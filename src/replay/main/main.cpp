@@ -34,7 +34,7 @@ struct Row {
 constexpr Row kRows[] = {
     {"--check", "", "print only the stacks that are not as saved, and exit with 1 if there are any",
      [](Options& o, std::string_view) { return o.check = true; }},
-    {"--only", "N", "just the Nth fragment of each file",
+    {"--only", "N", "just the Nth fragment of a file",
      [](Options& o, std::string_view v) { return read_number(v, o.only); }},
     {"--write", "OUT", "write a few fragments that differ much into OUT (.jfr or .jfr.zst), with today's results",
      [](Options& o, std::string_view v) { return !(o.write = v).empty(); }},
@@ -109,7 +109,7 @@ bool show(const std::string& file, const Options& options) {
 }
 
 bool keep(const Options& options) {
-  const auto kept = write_corpus(options.files[0], options.write, options.most);
+  const auto kept = write_corpus(options.files[0], options.write, {options.most, options.only});
   if (!kept) {
     say(kept.error().what);
     return false;
