@@ -209,11 +209,11 @@ void Methods::read_lines(MethodInfo& method, int32_t words) const {
   std::vector<uint8_t> bytes(end - begin);
   if (!memory_->copy(bytes.data(), begin, bytes.size())) return;
   CompressedStream stream(bytes, 0, excluded_byte_);
-  int32_t bci = 0, line = 0;
+  uint32_t bci = 0, line = 0;  // of damaged ones the sums may wrap
   for (uint8_t next = stream.byte(); next != 0 && stream.good(); next = stream.byte()) {
     constexpr uint8_t kEscape = 0xff;
-    bci += next == kEscape ? stream.signed_number() : next >> 3;
-    line += next == kEscape ? stream.signed_number() : next & 7;
+    bci += next == kEscape ? static_cast<uint32_t>(stream.signed_number()) : next >> 3U;
+    line += next == kEscape ? static_cast<uint32_t>(stream.signed_number()) : next & 7U;
     method.lines.emplace_back(static_cast<uint16_t>(bci), static_cast<uint16_t>(line));
   }
   std::stable_sort(method.lines.begin(), method.lines.end(),
