@@ -24,7 +24,7 @@ bool read_scope(std::span<const uint8_t> scopes, uint32_t offset, uint8_t exclud
   CompressedStream stream(scopes, offset, excluded);
   out.caller_offset = stream.number();
   out.method_index = stream.number();
-  out.bci = static_cast<int32_t>(stream.number()) - 1;
+  out.bci = static_cast<int32_t>(stream.number() - 1);
   // A caller's scope is written before those inlined into it; anything else would never end.
   return stream.good() && out.caller_offset < offset;
 }

@@ -107,6 +107,24 @@ class ClassImage {
   uint64_t next_entry_ = 1;
 };
 
+TEST(Methods, may_have_lines_that_make_no_sense) {
+  ClassImage image(false);
+  // (bci, line) grow three times by a number of 31 bits: the sum is none.
+  std::vector<uint8_t> lines;
+  for (int i = 0; i < 3; ++i) {
+    lines.push_back(0xff);
+    for (int j = 0; j < 2; ++j) lines.insert(lines.end(), {0xc0, 0xc0, 0xc0, 0xc0, 0xf0});
+  }
+  lines.push_back(0);
+  const Address method = image.method("work", {1}, lines);
+  const auto structs = image.jvm.load();
+  auto methods = Methods::find(image.jvm.image, *structs, 17);
+  ASSERT_TRUE(methods);
+  const MethodInfo* info = methods->at(method);
+  ASSERT_NE(info, nullptr);
+  EXPECT_EQ(info->lines.size(), 3u);
+}
+
 TEST(Methods, have_names_bytecodes_and_lines) {
   ClassImage image(false);
   // (bci 0, line 10) by the escape, (bci 3, line 12) in one byte.
