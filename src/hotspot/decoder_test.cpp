@@ -149,6 +149,13 @@ TEST(Aarch64, what_a_stub_has_pushed_and_what_code_pops_behind_a_call) {
             112);
 }
 
+TEST(Machines, interpreted_frames_were_shorter_before_9) {
+  EXPECT_EQ(Machine::aarch64().interpreter_slots(8).bcp, -7);
+  EXPECT_EQ(Machine::aarch64().interpreter_slots(11).bcp, -9);
+  EXPECT_EQ(Machine::x86_64().interpreter_slots(8).bcp, -7);
+  EXPECT_EQ(Machine::x86_64().interpreter_slots(25).bcp, -8);
+}
+
 TEST(X8664, a_frame_is_pushed_then_lowered_and_raised_then_popped) {
   const Code code(Machine::x86_64(), {0x89, 0x84, 0x24, 0x00, 0xc0, 0xfe, 0xff,        // 0: mov [rsp - 0x14000], eax
                                       0x55,                                            // 7: push rbp

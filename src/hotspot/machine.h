@@ -42,7 +42,11 @@ class Machine {
   struct InterpreterSlots {
     int sender_sp, method, locals, bcp;
   };
-  [[nodiscard]] virtual InterpreterSlots interpreter_slots() const = 0;
+  [[nodiscard]] InterpreterSlots interpreter_slots(int major) const {
+    // Since 9 the mirror of the method's class lies in between.
+    constexpr int kFirstWithMirror = 9;
+    return major < kFirstWithMirror ? InterpreterSlots{-1, -3, -6, -7} : slots_with_mirror();
+  }
   // Bytes from fp of a call stub's frame to its JavaCallWrapper*.
   [[nodiscard]] virtual int call_wrapper_offset() const = 0;
 
@@ -69,6 +73,9 @@ class Machine {
   [[nodiscard]] virtual Address entry_method(const Fragment& fragment) const = 0;
   [[nodiscard]] virtual Address bytecode_pointer(const Fragment& fragment) const = 0;
   [[nodiscard]] virtual Address sender_sp(const Fragment& fragment, int major) const = 0;
+
+ protected:
+  [[nodiscard]] virtual InterpreterSlots slots_with_mirror() const = 0;
 };
 
 }  // namespace tarsier::hotspot

@@ -55,7 +55,7 @@ int64_t raises_sp(uint32_t w) {
 class Aarch64 final : public Machine {
  public:
   [[nodiscard]] std::string_view name() const override { return "aarch64"; }
-  [[nodiscard]] InterpreterSlots interpreter_slots() const override { return {-1, -3, -8, -9}; }
+  [[nodiscard]] InterpreterSlots slots_with_mirror() const override { return {-1, -3, -8, -9}; }
   [[nodiscard]] int call_wrapper_offset() const override { return -8 * 8; }
 
   [[nodiscard]] FrameState frame_state(const CodeBlob& blob, Address pc, std::span<const uint8_t> code,

@@ -19,7 +19,7 @@ size_t moves_sp(std::span<const uint8_t> code, uint8_t operation) {
 class X8664 final : public Machine {
  public:
   [[nodiscard]] std::string_view name() const override { return "x86_64"; }
-  [[nodiscard]] InterpreterSlots interpreter_slots() const override { return {-1, -3, -7, -8}; }
+  [[nodiscard]] InterpreterSlots slots_with_mirror() const override { return {-1, -3, -7, -8}; }
   [[nodiscard]] int call_wrapper_offset() const override { return -6 * 8; }
 
   [[nodiscard]] FrameState frame_state(const CodeBlob& blob, Address pc, std::span<const uint8_t> code,

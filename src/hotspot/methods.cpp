@@ -85,6 +85,7 @@ const MethodInfo* Methods::at(Address method) {
   const auto it = methods_.find(method);
   if (it != methods_.end()) {
     Known& known = it->second;
+    if (known.had_another && copied_ != now_) return nullptr;
     if (known.since <= copied_ && known.until >= copied_) return known.info.get();
     if (known.until < now_ && known.evidence.holds(*memory_)) known.until = now_;
     if (known.until == now_) return known.since <= copied_ ? known.info.get() : nullptr;
@@ -95,6 +96,7 @@ const MethodInfo* Methods::at(Address method) {
   Known& known = methods_[method];
   if (known.info != nullptr) bytes_ -= known.evidence.memory_used();
   if (known.info == nullptr || !(*known.info == *found)) {
+    known.had_another = known.info != nullptr;
     if (known.info != nullptr) replaced_.push_back(std::move(known.info));
     known.info = std::move(found);
     bytes_ += known.info->memory_used();

@@ -97,6 +97,7 @@ class Methods {
     std::unique_ptr<MethodInfo> info;
     Evidence evidence;
     uint64_t since = 0, until = 0;  // epochs in which it was seen there first and last
+    bool had_another = false;       // seen there before: it may have come back in between
 
     [[nodiscard]] size_t memory_used() const { return info->memory_used() + evidence.memory_used(); }
   };

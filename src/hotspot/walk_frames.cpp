@@ -29,7 +29,7 @@ bool StackWalker::Walk::next() {
   if (blob->kind == BlobKind::kContinuationStubs) return return_to_frozen();
   if (is_continuation_entry(*blob)) return end_of_virtual_thread();
   if (blob->kind == BlobKind::kInterpreter) {
-    const auto slots = w_.machine_->interpreter_slots();
+    const auto slots = w_.machine_->interpreter_slots(w_.major_);
     if (beyond(at_.fp + 8)) return end_with(WalkEnd::kTooShort);
     if (!holds(slot(at_.fp, slots.bcp))) return end_with(WalkEnd::kNoMethod);
     const MethodInfo* method = w_.methods_->at(word(slot(at_.fp, slots.method)));
@@ -109,7 +109,7 @@ bool StackWalker::Walk::leave_entry_frame() {
 }
 
 bool StackWalker::Walk::add_interpreted(const MethodInfo& method, Address live_bcp) {
-  const auto slots = w_.machine_->interpreter_slots();
+  const auto slots = w_.machine_->interpreter_slots(w_.major_);
   const Address fp = live_bcp != 0 ? f_.fp : at_.fp;
   int32_t bci = -1;
   if (!method.is_native()) {

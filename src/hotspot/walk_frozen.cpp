@@ -84,7 +84,7 @@ bool StackWalker::Walk::next_frozen() {
 }
 
 bool StackWalker::Walk::leave_frozen_interpreted() {
-  const auto slots = w_.machine_->interpreter_slots();
+  const auto slots = w_.machine_->interpreter_slots(w_.major_);
   const Address fp = at_.fp;
   if (!holds(slot(fp, slots.bcp)) || !holds(fp)) {
     return end_with(piece_is_cut_ && beyond(fp) ? WalkEnd::kTooShort : WalkEnd::kNoMethod);

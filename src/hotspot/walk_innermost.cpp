@@ -37,7 +37,7 @@ bool StackWalker::Walk::plausible(const Position& caller, bool strictly, int lev
   const CodeBlob* blob = w_.blobs_->at(caller.pc);
   if (blob->kind == BlobKind::kContinuationStubs) return true;
   if (blob->kind == BlobKind::kInterpreter) {
-    const Address method = slot(caller.fp, w_.machine_->interpreter_slots().method);
+    const Address method = slot(caller.fp, w_.machine_->interpreter_slots(w_.major_).method);
     return caller.fp > caller.sp && (holds(method) ? w_.methods_->at(peek(method)) != nullptr : beyond(method));
   }
   const Address end = caller.sp + static_cast<Address>(blob->frame_bytes);
@@ -141,7 +141,7 @@ Address StackWalker::Walk::complete_from(const CodeBlob& blob) {
 }
 
 bool StackWalker::Walk::leave_interpreter() {
-  const auto slots = w_.machine_->interpreter_slots();
+  const auto slots = w_.machine_->interpreter_slots(w_.major_);
   const MethodInfo* method = nullptr;
   if (holds(slot(f_.fp, slots.bcp)) && holds(f_.fp + 8) && f_.fp > f_.sp) {
     method = w_.methods_->at(peek(slot(f_.fp, slots.method)));

@@ -66,6 +66,7 @@ Result<std::unique_ptr<FragmentDecoder>> FragmentDecoder::make(EngineContext& co
   std::unique_ptr<FragmentDecoder> decoder(new FragmentDecoder(context, event));
   const Memory& memory = decoder->memory_;
   decoder->epoch_ = hotspot::UnloadEpoch::find(memory, structs);
+  decoder->redefinitions_ = Redefinitions::find(context.jvm.lib());
   decoder->edge_check_ = hotspot::EdgeCheck::find(memory, structs);
   auto cache = hotspot::CodeCache::find(memory, structs);
   if (!cache) return std::move(cache).error();
@@ -95,6 +96,7 @@ void FragmentDecoder::begin() {
   }
   memory_.trust(std::move(ranges));
   ++batch_;
+  redefinitions_.begin();
   const auto limit = static_cast<size_t>(context_.options.memory.count) / 8;
   if (blobs_->memory_used() > limit) blobs_->forget();
   if (methods_->memory_used() > limit) forget_methods();
@@ -148,6 +150,7 @@ void FragmentDecoder::decode(const capture::FragmentRecord& record) {
   learn_name(record.fragment());
   LastOf& known = last_of(record.thread);
   const uint64_t wrong_before = edges_[static_cast<size_t>(hotspot::Edge::kWrong)];
+  methods_->set_epochs(now(), copied_at(record));
   walk(record.fragment(), known, stack_);
   learn_bottom(record, known.bottom);
   if (saver_ != nullptr) save(record, edges_[static_cast<size_t>(hotspot::Edge::kWrong)] != wrong_before);
@@ -170,9 +173,15 @@ std::string_view FragmentDecoder::wait_of(const capture::FragmentRecord& record)
   return kind_of_wait(method, record.fragment().thread_state == kThreadInNative, record.blocked);
 }
 
+// Of a JVM that does not count unloaded classes every batch is an epoch of its own.
+uint64_t FragmentDecoder::now() const {
+  return redefinitions_.now() + (epoch_ ? epoch_->now(memory_) : batch_);
+}
+uint64_t FragmentDecoder::copied_at(const capture::FragmentRecord& record) const {
+  return redefinitions_.at(record.time_ns) + (epoch_ ? record.fragment().epoch : batch_);
+}
+
 void FragmentDecoder::walk(const hotspot::Fragment& fragment, LastOf& last, Stack& out) {
-  // Of a JVM that does not count unloaded classes every batch is an epoch of its own.
-  methods_->set_epochs(epoch_ ? epoch_->now(memory_) : batch_, epoch_ ? fragment.epoch : batch_);
   walker_->walk(fragment, static_cast<size_t>(context_.options.max_depth), walked_, &last.stack);
   ++ends_[static_cast<size_t>(walked_.end)];
   ++starts_[static_cast<size_t>(walked_.start)];
@@ -207,8 +216,7 @@ void FragmentDecoder::learn_bottom(const capture::FragmentRecord& record, Steady
 }
 
 void FragmentDecoder::save(const capture::FragmentRecord& record, bool wrong) {
-  saver_->consider(record,
-                   {walked_, wrong, epoch_ ? record.fragment().epoch : batch_, epoch_ ? epoch_->now(memory_) : batch_});
+  saver_->consider(record, {walked_, wrong, copied_at(record), now()});
 }
 
 void FragmentDecoder::learn_name(const hotspot::Fragment& fragment) {

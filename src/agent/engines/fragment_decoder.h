@@ -16,6 +16,7 @@
 #include "agent/engines/sample_events.h"
 #include "agent/engines/stack_key.h"
 #include "agent/engines/steady_bottom.h"
+#include "agent/redefinitions.h"
 #include "agent/stub_names.h"
 #include "base/trusted_memory.h"
 #include "capture/fragment_capture.h"
@@ -87,6 +88,9 @@ class FragmentDecoder {
   LastOf& last_of(uint32_t thread);
   void forget_last();
   void learn_bottom(const capture::FragmentRecord& record, SteadyBottom& bottom);
+  // Epochs of the methods.
+  [[nodiscard]] uint64_t now() const;
+  [[nodiscard]] uint64_t copied_at(const capture::FragmentRecord& record) const;
   void check_edges();
   hotspot::Edge check_edge(const hotspot::WalkedFrame& callee, const hotspot::WalkedFrame& caller);
   void walk(const hotspot::Fragment& fragment, LastOf& last, Stack& out);
@@ -106,6 +110,7 @@ class FragmentDecoder {
   EngineContext& context_;
   TrustedMemory memory_;
   std::optional<hotspot::UnloadEpoch> epoch_;
+  Redefinitions redefinitions_;
   uint64_t batch_ = 0;
   std::unique_ptr<hotspot::CodeCache> cache_;
   std::unique_ptr<hotspot::CodeBlobs> blobs_;
