@@ -147,14 +147,15 @@ std::unique_ptr<CodeBlob> CodeBlobs::read(Address blob) const {
   auto out = std::make_unique<CodeBlob>();
   out->address = blob;
   out->size = field<int32_t>(blob, layout_.size);
-  out->frame_bytes = std::max(field<int32_t>(blob, layout_.frame_size), 0) * static_cast<int32_t>(sizeof(Address));
+  constexpr int32_t kMaxFrame = 1 << 20;
+  const int32_t frame_words = std::clamp(field<int32_t>(blob, layout_.frame_size), 0, kMaxFrame);
+  out->frame_bytes = frame_words * static_cast<int32_t>(sizeof(Address));
   out->frame_complete = layout_.frame_complete_is_16bit ? field<int16_t>(blob, layout_.frame_complete)
                                                         : field<int32_t>(blob, layout_.frame_complete);
   out->code_begin = layout_.code_begin ? field<Address>(blob, *layout_.code_begin)
                                        : blob + static_cast<Address>(field<int32_t>(blob, layout_.code_offset));
   out->code_end = layout_.code_end ? field<Address>(blob, *layout_.code_end)
                                    : blob + static_cast<Address>(field<int32_t>(blob, layout_.data_offset));
-  constexpr int32_t kMaxFrame = 1 << 20;
   if (out->size <= 0 || out->frame_bytes > kMaxFrame || out->code_begin < blob || out->code_end < out->code_begin) {
     return nullptr;
   }

@@ -238,6 +238,16 @@ TEST(StackWalker, finds_inlined_methods_wrappers_and_the_entry_frame) {
   EXPECT_EQ(walked.frames[2].kind, FrameKind::kNative);
 }
 
+TEST(StackWalker, code_with_a_frame_that_no_stack_holds_is_no_code) {
+  CodeImage code;
+  const Address frame_words = code.compiled - 40 - 128 + 20;  // CodeBlob::_frame_size
+  code.jvm.image.put<int32_t>(frame_words, 0x7eeeeeee);
+  code.open();
+  const WalkedStack walked = code.walk(two_frames(code).bytes(48));
+  EXPECT_FALSE(walked.end == WalkEnd::kComplete);
+  EXPECT_TRUE(walked.frames.empty());
+}
+
 TEST(StackWalker, starts_at_the_anchor_where_the_thread_has_left_java) {
   CodeImage code;
   code.open();

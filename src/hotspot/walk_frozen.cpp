@@ -43,7 +43,7 @@ bool StackWalker::Walk::next_part() {
   frozen_ += sizeof(part);
   if (static_cast<size_t>(frozen_end_ - frozen_) < part.bytes) return end_with(WalkEnd::kNotThawed);
   piece_ = {part.begin, part.bytes, frozen_};
-  piece_is_cut_ = part.cut;
+  piece_is_cut_ = part.cut != 0;
   frozen_ += part.bytes;
   const Address sp = part.begin + 16;
   at_ = {word(sp - 8), sp, 0};

@@ -45,7 +45,7 @@ struct VirtualThreadLayout {
 struct FrozenPart {
   uint64_t begin;
   uint32_t bytes;
-  bool cut;  // it goes on behind them
+  uint8_t cut;  // not 0: it goes on behind them. No bool: in a file that was damaged it may be anything
 };
 static_assert(sizeof(FrozenPart) % 8 == 0);
 
