@@ -143,6 +143,22 @@ TEST(WaitAccount, what_was_seen_of_a_wait_is_not_shared_with_those_that_follow_i
   EXPECT_EQ(account.open()->length, millis(1));
 }
 
+TEST(WaitAccount, the_run_queue_is_no_part_of_a_wait_even_if_it_looks_like_it) {
+  Thread thread;
+  WaitAccount account(kLimits, thread.look());
+  thread.falls_asleep();
+  thread.sleeps(millis(10));
+  EXPECT_FALSE(account.update(thread.look()));
+  thread.queues(millis(40));     // woken, but without a CPU:
+  account.sleeps_on(thread.at);  // its CPU clock stands still
+  thread.runs(millis(1));
+  const auto ended = account.update(thread.look());
+  ASSERT_TRUE(ended);
+  EXPECT_EQ(ended->length, millis(10));
+  account.settle(*ended, true);
+  EXPECT_EQ(accounted(account), thread.at - seconds(1));
+}
+
 TEST(WaitAccount, a_wait_that_was_counted_just_before_it_was_slept_is_one) {
   Thread thread;
   ++thread.waits;

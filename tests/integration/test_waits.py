@@ -12,7 +12,7 @@ WAYS = {"sleeps": "sleeping", "parks": "parked", "waits": "waiting", "entersMoni
 PARTS = ("waits", "short_waits", "long_waits", "missed_waits", "open_wait")
 
 
-def record(jdk, classes, file, hogs=0, waits="waits=1ms", rounds=15, length=100):
+def record(jdk, classes, file, hogs=0, waits="waits=1ms", rounds=25, length=100):
     """What the program itself measured, by way to wait."""
     agent = f"-agentpath:{LIBRARY}=cpu,{waits},file={file}"
     with Program(jdk, classes, "Waits", rounds, length, hogs, options=["-XX:+UseSerialGC", agent]) as program:
@@ -44,7 +44,8 @@ def test_every_way_to_wait_has_its_true_time_and_its_chain(jdk, classes, tmp_pat
         ns, count = sum(row["ns"] for row in rows), sum(row["count"] for row in rows)
         missed = time_of(document, way)["missed_waits"]
         error = abs(ns - truth[way]["ns"])
-        assert error < 0.05 * truth[way]["ns"] + missed["ns"] + unwatched, (way, ns, truth[way], missed)
+        doubt = truth[way]["doubt"] + missed["ns"] + unwatched
+        assert error < 0.05 * truth[way]["ns"] + doubt, (way, ns, truth[way], missed)
         assert truth[way]["count"] - missed["count"] <= count, (way, rows)
         # A monitor's own code in the JVM wakes up in between and looks whether it is free; others seldom have to.
         if way != "entersMonitor":
@@ -76,7 +77,7 @@ def test_all_of_a_threads_time_is_accounted_for_and_preemption_is_no_wait(jdk, c
         # It waits for the JVM only: at a safepoint, or to load a class.
         assert not [row for row in rows if row["kind"] != "vm"], rows
         unseen = sum(times[hog][part]["ns"] for part in ("short_waits", "missed_waits"))
-        assert unseen < 0.02 * times[hog]["life_ns"] + 50e6, times[hog]
+        assert unseen < 0.1 * times[hog]["life_ns"] + 50e6, times[hog]
 
 
 def test_waits_that_go_on_are_written_with_their_length_so_far(jdk, classes, tmp_path):

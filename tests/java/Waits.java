@@ -19,8 +19,8 @@ import java.util.concurrent.locks.LockSupport;
  * measures how long it really was, less the time for which it stood in the run queue; one whose waits are short; and
  * HOGS threads that only burn, so that everybody has to queue for a CPU.
  *
- * Waits ROUNDS LENGTH HOGS: prints "truth {way: {ns, count}}" and ends. What the short ones measure is the sum of their
- * waits.
+ * Waits ROUNDS LENGTH HOGS: prints "truth {way: {ns, count, doubt}}" and ends. The doubt is time that passed until the
+ * run queue was read, and may be too much in it: then so much is missing from ns.
  */
 public final class Waits {
     private static final Map<String, long[]> truth = new ConcurrentHashMap<>();
@@ -50,7 +50,8 @@ public final class Waits {
         StringBuilder text = new StringBuilder();
         for (Map.Entry<String, long[]> way : new TreeMap<>(truth).entrySet()) {
             text.append(text.length() == 0 ? "" : ", ").append('"').append(way.getKey()).append("\": {\"ns\": ")
-                .append(way.getValue()[0]).append(", \"count\": ").append(way.getValue()[1]).append('}');
+                .append(way.getValue()[0]).append(", \"count\": ").append(way.getValue()[1])
+                .append(", \"doubt\": ").append(way.getValue()[2]).append('}');
         }
         System.out.println("truth {" + text + "}");
     }
@@ -59,16 +60,17 @@ public final class Waits {
     private static Thread measured(String name, Way before, Way way, int times) {
         return new Thread(() -> {
             try {
-                long[] sum = new long[2];
-                queued(); // what this loads is no part of what is measured
+                long[] sum = new long[3];
+                timeAndQueue(); // what this loads is no part of what is measured
                 for (int i = 0; i < times; i++) {
                     before.once();
-                    long queued = queued();
-                    long began = System.nanoTime();
+                    long[] began = timeAndQueue();
                     way.once();
-                    long time = System.nanoTime() - began;
-                    sum[0] += time - (queued() - queued);
+                    long over = System.nanoTime();
+                    long[] ended = timeAndQueue();
+                    sum[0] += over - began[0] - (ended[1] - began[1]);
                     sum[1]++;
+                    sum[2] += ended[0] - over;
                 }
                 truth.put(name, sum);
             } catch (Exception e) {
@@ -77,10 +79,15 @@ public final class Waits {
         }, name);
     }
 
-    /** Nanoseconds for which this thread could have run, but had no CPU. */
-    private static long queued() throws Exception {
-        byte[] text = Files.readAllBytes(Paths.get("/proc/thread-self/schedstat"));
-        return Long.parseLong(new String(text, StandardCharsets.US_ASCII).split(" ")[1]);
+    /** The time, and for how long this thread has stood in the run queue so far: both of one moment. */
+    private static long[] timeAndQueue() throws Exception {
+        while (true) {
+            long before = System.nanoTime();
+            byte[] text = Files.readAllBytes(Paths.get("/proc/thread-self/schedstat"));
+            long now = System.nanoTime();
+            if (now - before > 1_000_000) continue; // lost its CPU meanwhile
+            return new long[] {now, Long.parseLong(new String(text, StandardCharsets.US_ASCII).split(" ")[1])};
+        }
     }
 
     static void sleeps() throws InterruptedException {

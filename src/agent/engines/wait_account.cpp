@@ -12,9 +12,7 @@ WaitAccount::WaitAccount(const WaitLimits& limits, const ThreadLook& first)
 
 std::optional<WaitAccount::Wait> WaitAccount::update(const ThreadLook& look) {
   uint64_t begun = look.waits - std::min(last_.waits, look.waits);
-  // The clocks are read one after the other: what is too little now is made up for by the next look.
-  const Nanos rest = std::max(slept(look) - slept(first_) - shared_out_, Nanos(0));
-  shared_out_ += rest;
+  const Nanos rest = take_what_was_slept(look);
   last_ = look;
 
   // What is read of a thread that runs is not of one moment: a wait may have been counted before it was slept.
@@ -44,6 +42,21 @@ std::optional<WaitAccount::Wait> WaitAccount::update(const ThreadLook& look) {
     sums_.shorter.add(left, 0);
   }
   return ended;
+}
+
+// Since the last look, as far as it has no owner yet.
+Nanos WaitAccount::take_what_was_slept(const ThreadLook& look) {
+  Nanos rest = slept(look) - slept(first_) - shared_out_;
+  if (rest.count < 0) {
+    // It was woken, and stood in the run queue, while it was still taken for asleep.
+    const Nanos too_much = open_ ? std::min(Nanos(-rest.count), open_->length) : Nanos(0);
+    if (open_) open_->length -= too_much;
+    shared_out_ -= too_much;
+    // What is still too little comes from clocks that are read one after the other: the next look makes up for it.
+    rest = Nanos(0);
+  }
+  shared_out_ += rest;
+  return rest;
 }
 
 void WaitAccount::sleeps_on(Nanos now) {

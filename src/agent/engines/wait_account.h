@@ -51,7 +51,8 @@ class WaitAccount {
 
   // The wait that was open at the last look, if it is over. It is up to the caller to settle it.
   std::optional<Wait> update(const ThreadLook& look);
-  // A look that has found it still in the open wait, not having run since the last one.
+  // A look that has found that it has not run since the last one: as far as one can see it is still in the open wait.
+  // If it was already woken and stands in the run queue, the next update() makes that good.
   void sleeps_on(Nanos now);
   // The wait that goes on since some look, as long as it was at the last one.
   [[nodiscard]] const std::optional<Wait>& open() const { return open_; }
@@ -70,6 +71,7 @@ class WaitAccount {
   [[nodiscard]] const Sums& sums() const { return sums_; }
 
  private:
+  Nanos take_what_was_slept(const ThreadLook& look);
   [[nodiscard]] static Nanos slept(const ThreadLook& look) { return look.at - look.cpu - look.queued; }
 
   WaitLimits limits_;
