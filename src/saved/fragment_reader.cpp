@@ -41,7 +41,7 @@ SavedFragment fragment_of(const Fields& fields, Nanos time) {
   f.pc = fields.word("pc");
   f.sp = fields.word("sp");
   f.fp = fields.word("fp");
-  std::memcpy(f.general, registers.data(), std::min(registers.size(), sizeof(f.general)));
+  std::copy_n(registers.begin(), std::min(registers.size(), sizeof(f.general)), reinterpret_cast<uint8_t*>(f.general));
   f.anchor = {fields.word("anchorSp"), fields.word("anchorPc"), fields.word("anchorFp")};
   f.continuation = fields.word("continuation");
   f.thread_state = static_cast<int32_t>(fields.word("threadState"));

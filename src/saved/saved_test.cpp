@@ -155,6 +155,41 @@ TEST(SavedFragments, need_a_jvm_that_is_known) {
   EXPECT_EQ(with("aarch64", "x\ty"), "what it says about the JVM's layout makes no sense: 'x'");
 }
 
+// A foreign file may have any of the bytes empty; fuzzing has found such a one.
+TEST(SavedFragments, may_lack_their_registers) {
+  File file;
+  FragmentWriter(file.writer()).write_jvm(Nanos(1), "aarch64", 17, "");
+  const recording::Binary nothing;
+  const int64_t zero = 0;
+  const recording::Value values[] = {recording::ThreadId{},
+                                     zero,
+                                     zero,
+                                     zero,
+                                     nothing,
+                                     zero,
+                                     zero,
+                                     zero,
+                                     zero,
+                                     zero,
+                                     nothing,
+                                     zero,
+                                     nothing,
+                                     zero,
+                                     zero,
+                                     zero,
+                                     nothing,
+                                     int64_t{1},
+                                     "",
+                                     zero};
+  file.writer().event(recording::Event::kSavedFragment, Nanos(2), values);
+  size_t with_words = 0;
+  const auto read = file.read([&](const SavedJvm&, const SavedMemory&, const SavedFragment& fragment) {
+    with_words += fragment.words == std::vector<uint64_t>(fragment.words.size());
+  });
+  ASSERT_TRUE(read) << read.error().what;
+  EXPECT_EQ(with_words, 1u);
+}
+
 TEST(SavedMemory, is_made_of_whole_lines) {
   SavedMemory memory;
   const std::vector<uint8_t> lines(128, 1);

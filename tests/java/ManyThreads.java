@@ -5,6 +5,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.LockSupport;
 
 /** As many threads as its argument says; every hundredth burns a little now and then. Words: files N (can so many be open?), exit. */
 public final class ManyThreads {
@@ -31,15 +33,12 @@ public final class ManyThreads {
     }
 
     private static void live(boolean burns) {
-        try {
-            while (true) {
-                if (burns) {
-                    work();
-                }
-                Thread.sleep(burns ? 20 : 1_000_000);
+        while (true) {
+            if (burns) {
+                work();
             }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            // Never in step with the kernel's tick: the clocks that only it serves would find every burst or none.
+            LockSupport.parkNanos(burns ? ThreadLocalRandom.current().nextLong(10_000_000, 30_000_000) : 1_000_000_000_000L);
         }
     }
 

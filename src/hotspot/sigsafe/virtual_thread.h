@@ -45,7 +45,8 @@ struct VirtualThreadLayout {
 struct FrozenPart {
   uint64_t begin;
   uint32_t bytes;
-  uint8_t cut;  // not 0: it goes on behind them. No bool: in a file that was damaged it may be anything
+  uint8_t cut;        // not 0: it goes on behind them. No bool: in a file that was damaged it may be anything
+  uint8_t unused[3];  // 0; as padding it would carry what the handler's stack held before
 };
 static_assert(sizeof(FrozenPart) % 8 == 0);
 

@@ -134,6 +134,7 @@ static ALWAYS_INLINE int copy_chunk(struct Scratch* scratch, __u64 chunk, __u64 
   part->bytes = bytes;
   const int failed = bpf_probe_read_user(part + 1, bytes, (const void*)part->begin) != 0;  // leaves zeros
   part->cut = cut || failed;
+  part->unused[0] = part->unused[1] = part->unused[2] = 0;
   scratch->at = at + sizeof(*part) + bytes;
   return !part->cut;
 }
