@@ -17,6 +17,8 @@ class Redefinitions {
   // Before a batch of samples is decoded.
   void begin();
   [[nodiscard]] uint64_t now() const { return now_; }
+  // Since begin().
+  [[nodiscard]] bool goes_on() const { return count_ != nullptr && *count_ != last_count_; }
   // The last epoch that was over at that time. While classes are being redefined, and for a while after that, every
   // batch is an epoch of its own, since what lies somewhere now tells nothing about what lay there before; otherwise
   // the epoch that has begun never ends.

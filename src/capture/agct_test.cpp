@@ -239,6 +239,27 @@ TEST(PerfClock, weights_tell_the_cpu_time) {
   expect_weights_tell_the_cpu_time(clock);
 }
 
+// At the finest interval ticks come faster than the handler can take them.
+TEST(PerfClock, a_thread_gets_on_however_fast_it_ticks) {
+  if (const int err = PerfClock::probe(false)) GTEST_SKIP() << "perf_event_open: " << ::strerror(err);
+  auto signal = linux::OwnedSignal::take([](int number, siginfo_t* info, void* ucontext) {
+    for (volatile int i = 0; i < 10'000;) i = i + 1;
+    SignalCapture::handle_signal(number, info, ucontext);
+  });
+  ASSERT_TRUE(signal);
+  PerfClock clock({signal->number(), PerfClock::kFinest, false});
+  Fixture f(clock);
+  SampledThread thread;
+  f.add(thread, ::gettid());
+  SignalCapture::activate(&f.capture);
+  ASSERT_EQ(clock.start(::gettid(), thread.clock), 0);
+  for (volatile int i = 0; i < 3'000'000;) i = i + 1;
+  clock.quieten(thread.clock);
+  SignalCapture::activate(nullptr);
+  clock.stop(thread.clock);
+  EXPECT_GT(f.capture.counters().taken, 20u);
+}
+
 TEST(CpuTimerClock, weights_tell_the_cpu_time) {
   if (kUnderSanitizer) GTEST_SKIP() << "a sanitizer delays signals";
   auto signal = linux::OwnedSignal::take(SignalCapture::handle_signal);

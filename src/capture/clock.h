@@ -23,6 +23,9 @@ struct ThreadClock {
   bool by_spare = false;              // kept by the clock behind the clock
   uint64_t period_ns = 0;             // what the next tick stands for
   uint64_t random = 0;                // state of the generator that draws the periods
+  uint32_t batch_left = 0;            // ticks with the same period
+  uint64_t batch_began_ns = 0;        // its CPU time when that period was drawn
+  bool one_shot = false;              // no tick while a handler runs
   std::atomic<uint64_t> due_ns{0};    // time that a thread of ours saw it use and that no sample stands for yet
   std::atomic<bool> asked{false};     // the thread of ours has sent a signal that has not arrived yet
   std::atomic<uint64_t> asked_ns{0};  // when; CLOCK_MONOTONIC

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -24,6 +25,11 @@ int fd_limit() noexcept {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > INT_MAX) return INT_MAX;
   return static_cast<int>(limit.rlim_cur);
+}
+
+bool is_pending(int signal) noexcept {
+  sigset_t pending;
+  return ::sigpending(&pending) == 0 && ::sigismember(&pending, signal) == 1;
 }
 
 int open_event(pid_t tid, bool kernel, uint64_t period) noexcept {
@@ -75,6 +81,8 @@ int PerfClock::start(pid_t tid, ThreadClock& thread) noexcept {
   // The first tick comes after a random part of the interval and stands for all of it: a thread too short for a whole
   // interval is seen with the probability, and so on average with the weight, of what it used.
   thread.period_ns = options_.interval_ns;
+  thread.one_shot = true;
+  thread.batch_left = 1;
 
   if (options_.kernel) {
     // Locked memory is limited for ordinary users: without a ring the thread is sampled all the same, just without
@@ -133,7 +141,7 @@ uint32_t PerfClock::kernel_frames(ThreadClock& thread, uint64_t* out) noexcept {
   const uint64_t head = std::atomic_ref<__u64>(page->data_head).load(std::memory_order_acquire);
   uint64_t position = page->data_tail;
   uint32_t count = 0;
-  // One-shot: there is one record a tick, seldom two. The last one is ours.
+  // There is one record a tick, seldom two. The last one is ours.
   for (int records = 0; position + 8 <= head && records < 64; ++records) {
     const uint64_t header = word(position);
     const auto type = static_cast<uint32_t>(header);
@@ -155,12 +163,36 @@ uint32_t PerfClock::kernel_frames(ThreadClock& thread, uint64_t* out) noexcept {
 }
 
 void PerfClock::rearm(ThreadClock& thread) noexcept {
-  // One-shot: the event sleeps from its tick until here, so a fast clock can't starve the thread with signals, and the
-  // time of the handler is not sampled.
+  const bool was_one_shot = thread.one_shot;
+  if (thread.batch_left > 1) {
+    --thread.batch_left;
+    if (!was_one_shot) return;
+  } else {
+    begin_batch(thread);
+  }
+  if (thread.one_shot && !was_one_shot) {
+    ::ioctl(thread.fd, PERF_EVENT_IOC_DISABLE, 0);
+    // A tick that has come meanwhile asks for the next one, and one too many would never be used up.
+    if (is_pending(options_.signal)) return;
+  }
+  // This starts the period anew also if the event is running.
   __u64 period = at_least_finest(draw_period(options_.interval_ns, thread.random));
   thread.period_ns = period;
   ::ioctl(thread.fd, PERF_EVENT_IOC_PERIOD, &period);
-  ::ioctl(thread.fd, PERF_EVENT_IOC_REFRESH, 1);
+  if (thread.one_shot) {
+    ::ioctl(thread.fd, PERF_EVENT_IOC_REFRESH, 1);
+  } else if (was_one_shot) {
+    ::ioctl(thread.fd, PERF_EVENT_IOC_ENABLE, 0);
+  }
+}
+
+void PerfClock::begin_batch(ThreadClock& thread) noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  const uint64_t cpu_ns = static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+  thread.one_shot = !thread.one_shot && cpu_ns - thread.batch_began_ns > kBatch * thread.period_ns * 3 / 2;
+  thread.batch_began_ns = cpu_ns;
+  thread.batch_left = kBatch;
 }
 
 }  // namespace tarsier::capture

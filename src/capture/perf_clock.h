@@ -1,4 +1,9 @@
 // perf's software cpu-clock: a high-resolution timer that runs only while its thread runs.
+//
+// An event ticks by itself, a batch of ticks with one period, which spares the handler most of its system calls; then
+// another period is drawn. Where the handler can't keep up (an emulator, very short intervals), ticks that come while
+// it runs coalesce and the batch takes longer than it should. Left alone the thread would do nothing but handle ticks,
+// so the next batch is one-shot: the event sleeps from each tick until its handler is done.
 #pragma once
 
 #include <cstddef>
@@ -33,6 +38,9 @@ class PerfClock final : public Clock {
  private:
   [[nodiscard]] size_t ring_bytes() const noexcept { return (1 + kRingPages) * page_size_; }
 
+  static void begin_batch(ThreadClock& thread) noexcept;
+
+  static constexpr uint32_t kBatch = 16;
   static constexpr size_t kRingPages = 1;  // of data: room for a few kernel stacks, and we read after each tick
   const Options options_;
   const size_t page_size_;

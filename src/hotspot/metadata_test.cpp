@@ -166,6 +166,7 @@ TEST(Methods, a_place_means_what_it_meant_when_the_stack_was_copied_or_nothing) 
   methods->set_epochs(5, 5);
   const MethodInfo* before = methods->at(method);
   ASSERT_NE(before, nullptr);
+  methods->confirm(*before);
   image.fill(method, "after", {1}, {});
   EXPECT_EQ(methods->at(method), before);  // nothing was unloaded, so nothing can have changed
   methods->set_epochs(6, 5);
@@ -177,6 +178,7 @@ TEST(Methods, a_place_means_what_it_meant_when_the_stack_was_copied_or_nothing) 
   ASSERT_NE(after, nullptr);
   EXPECT_EQ(after->name, "after");
   EXPECT_EQ(before->name, "before");  // whoever holds it may still read it
+  methods->confirm(*after);
   methods->set_epochs(9, 8);
   EXPECT_EQ(methods->at(method), nullptr);  // what has changed once may have changed again, and back
   methods->set_epochs(9, 9);
@@ -193,6 +195,54 @@ TEST(Methods, what_is_first_seen_after_an_unloading_is_not_believed_for_older_st
   EXPECT_EQ(methods->at(method), nullptr);
   methods->set_epochs(2, 2);
   EXPECT_NE(methods->at(method), nullptr);
+}
+
+// Of classes that were unloaded the memory stays until it is used again, and stacks have old words on them.
+TEST(Methods, what_no_stack_has_confirmed_is_looked_at_again) {
+  ClassImage image(true);
+  const Address method = image.method("gone", {1}, {});
+  const auto structs = image.jvm.load();
+  auto methods = Methods::find(image.jvm.image, *structs, 25);
+  ASSERT_TRUE(methods);
+  methods->set_epochs(5, 5);
+  const MethodInfo* gone = methods->at(method);
+  ASSERT_NE(gone, nullptr);
+  image.fill(method, "loaded", {1}, {});
+  const MethodInfo* loaded = methods->at(method);
+  ASSERT_NE(loaded, nullptr);
+  EXPECT_EQ(loaded->name, "loaded");
+  methods->confirm(*loaded);
+  methods->confirm(*gone);  // nobody says so; nothing happens
+  methods->set_epochs(6, 5);
+  EXPECT_EQ(methods->at(method), loaded);
+  // Also what was confirmed in an earlier epoch: this time its memory is that of the dead.
+  methods->set_epochs(6, 6);
+  EXPECT_EQ(methods->at(method), loaded);
+  image.fill(method, "newer", {1}, {});
+  ASSERT_NE(methods->at(method), nullptr);
+  EXPECT_EQ(methods->at(method)->name, "newer");
+}
+
+TEST(Methods, what_was_read_while_classes_were_unloaded_is_not_believed) {
+  ClassImage image(false);
+  const Address method = image.method("work", {1}, {});
+  const auto structs = image.jvm.load();
+  auto methods = Methods::find(image.jvm.image, *structs, 17);
+  ASSERT_TRUE(methods);
+  uint64_t epoch = 2;
+  methods->watch_epoch([&] { return epoch; });
+  methods->set_epochs(1, 1);
+  EXPECT_EQ(methods->at(method), nullptr);
+  EXPECT_TRUE(methods->epoch_has_passed());
+  methods->set_epochs(2, 2);
+  const MethodInfo* work = methods->at(method);
+  ASSERT_NE(work, nullptr);
+  EXPECT_TRUE(methods->is_loaded(*work));
+  methods->confirm(*work);
+  image.fill(method, "another", {1}, {});
+  methods->set_epochs(3, 2);
+  EXPECT_EQ(methods->at(method), work);
+  EXPECT_FALSE(methods->is_loaded(*work));
 }
 
 TEST(Edges, are_right_if_the_bytecode_calls_a_method_of_that_name) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <string_view>
 
 #include "hotspot/debug_info.h"
 
@@ -13,6 +15,20 @@ constexpr int32_t kMaxMethods = 1 << 16;
 
 bool plausible(Address pointer) {
   return pointer >= 4096 && pointer % 8 == 0;
+}
+
+// Memory that was a symbol's is no text any more.
+bool is_name(std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    const auto byte = static_cast<uint8_t>(text[i]);
+    const size_t length = byte < 0x80 ? 1 : byte >> 5 == 6 ? 2 : byte >> 4 == 14 ? 3 : 0;
+    if (byte == 0 || length == 0 || length > text.size() - i) return false;
+    for (size_t k = 1; k < length; ++k) {
+      if (static_cast<uint8_t>(text[i + k]) >> 6 != 2) return false;
+    }
+    i += length;
+  }
+  return !text.empty();
 }
 
 }  // namespace
@@ -84,29 +100,49 @@ const MethodInfo* Methods::at(Address method) {
   if (!plausible(method)) return nullptr;
   const auto it = methods_.find(method);
   if (it != methods_.end()) {
-    Known& known = it->second;
+    const Known& known = it->second;
     if (known.had_another && copied_ != now_) return nullptr;
-    if (known.since <= copied_ && known.until >= copied_) return known.info.get();
-    if (known.until < now_ && known.evidence.holds(*memory_)) known.until = now_;
-    if (known.until == now_) return known.since <= copied_ ? known.info.get() : nullptr;
+    if (known.confirmed && known.since <= copied_ && copied_ <= known.until) return known.info.get();
+    // What is there now has been there then if nothing was unloaded since, or if it was seen before.
+    if (known.evidence.holds(*memory_)) return known.since <= copied_ ? known.info.get() : nullptr;
   }
   Evidence evidence;
   auto found = read(method, evidence);
-  if (found == nullptr) return nullptr;
+  if (found == nullptr || epoch_has_passed()) return nullptr;
   Known& known = methods_[method];
   if (known.info != nullptr) bytes_ -= known.evidence.memory_used();
   if (known.info == nullptr || !(*known.info == *found)) {
-    known.had_another = known.info != nullptr;
     if (known.info != nullptr) replaced_.push_back(std::move(known.info));
+    known.had_another = known.confirmed;
+    known.confirmed = false;
     known.info = std::move(found);
     bytes_ += known.info->memory_used();
     known.since = now_;
   }
   known.evidence = std::move(evidence);
   bytes_ += known.evidence.memory_used();
-  known.until = now_;
-  // What is there now has been there then if nothing was unloaded since, or if it was seen before.
   return known.since <= copied_ ? known.info.get() : nullptr;
+}
+
+void Methods::confirm(const MethodInfo& method) {
+  const auto it = methods_.find(method.method);
+  if (it == methods_.end() || it->second.info.get() != &method) return;
+  Known& known = it->second;
+  known.until = known.confirmed ? std::max(known.until, copied_) : copied_;
+  known.confirmed = true;
+}
+
+bool Methods::is_loaded(const MethodInfo& method) const {
+  const auto it = methods_.find(method.method);
+  if (it == methods_.end() || it->second.info.get() != &method) return false;
+  const Known& known = it->second;
+  return (known.confirmed && known.until == now_) || known.evidence.holds(*memory_);
+}
+
+bool Methods::epoch_has_passed() const {
+  if (!epoch_) return false;
+  std::atomic_thread_fence(std::memory_order_acquire);  // what was read was read before
+  return epoch_() != now_;
 }
 
 void Methods::forget_except(const std::unordered_set<const MethodInfo*>& needed) {
@@ -199,7 +235,7 @@ bool Methods::read_symbol(Address symbol, std::string& out, Evidence& evidence) 
   }
   evidence.note(symbol + layout_.symbol_length, &length, sizeof(length));
   evidence.note(symbol + layout_.symbol_body, out.data(), out.size());
-  return true;
+  return is_name(out);
 }
 
 // They lie behind the bytecodes, compressed, and end with a zero.

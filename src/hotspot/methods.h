@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,9 +47,19 @@ class Methods {
     now_ = now;
     copied_ = copied;
   }
+  // Tells the present epoch at any time. What is read while classes go may be anything, so it is asked after each read.
+  void watch_epoch(std::function<uint64_t()> epoch) { epoch_ = std::move(epoch); }
   // What lay there when the stack was copied; null if that was no method, or if it can't be told any more, since
   // classes have been unloaded in between. What it points to stays, even if its class goes.
   const MethodInfo* at(Address method);
+  // at() is also asked about words that only might be a Method*, and of a class that was unloaded the memory stays as
+  // it is until another class gets it. What was found on a stack that makes sense is one that was there then; of all
+  // else it is looked at again what lies there.
+  void confirm(const MethodInfo& method);
+  // Is the class of a method that at() has told still loaded, and so what else belongs to it? Another epoch than now
+  // may have begun when the caller has made use of the answer: epoch_has_passed() tells.
+  [[nodiscard]] bool is_loaded(const MethodInfo& method) const;
+  [[nodiscard]] bool epoch_has_passed() const;
   // The epoch whose answers hold for the stack that is decoded now, if nothing has been unloaded since it was copied.
   [[nodiscard]] std::optional<uint64_t> settled_epoch() const {
     return now_ == copied_ ? std::optional(now_) : std::nullopt;
@@ -93,11 +104,13 @@ class Methods {
   Layout layout_;
   uint8_t excluded_byte_ = 0;
   uint64_t now_ = 0, copied_ = 0;
+  std::function<uint64_t()> epoch_;
   struct Known {
     std::unique_ptr<MethodInfo> info;
     Evidence evidence;
-    uint64_t since = 0, until = 0;  // epochs in which it was seen there first and last
-    bool had_another = false;       // seen there before: it may have come back in between
+    bool confirmed = false;
+    uint64_t since = 0, until = 0;  // epochs in which it was seen there first, and in which it was confirmed last
+    bool had_another = false;       // confirmed there before: it may have come back in between
 
     [[nodiscard]] size_t memory_used() const { return info->memory_used() + evidence.memory_used(); }
   };

@@ -45,6 +45,10 @@ void StackWalker::walk(const Fragment& fragment, size_t max_depth, WalkedStack& 
   blobs_->end_walk();  // nobody needs the last stack's any more
   if (remembered != nullptr && out.epoch != remembered->epoch()) remembered->clear();
   Walk(*this, fragment, max_depth, remembered, out).run();
+  if (!out.complete() && out.end != WalkEnd::kTooShort && out.end != WalkEnd::kTooDeep) return;
+  for (size_t i = 0; i + out.reused < out.frames.size(); ++i) {
+    if (out.frames[i].info != nullptr) methods_->confirm(*out.frames[i].info);
+  }
 }
 
 }  // namespace tarsier::hotspot

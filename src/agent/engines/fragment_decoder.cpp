@@ -77,6 +77,8 @@ Result<std::unique_ptr<FragmentDecoder>> FragmentDecoder::make(EngineContext& co
   auto methods = hotspot::Methods::find(memory, structs, major);
   if (!methods) return std::move(methods).error();
   decoder->methods_ = std::make_unique<hotspot::Methods>(std::move(*methods));
+  decoder->methods_->watch_epoch(
+      [d = decoder.get()] { return d->now() + (d->redefinitions_.goes_on() ? uint64_t{1} : 0); });
   auto walker = hotspot::StackWalker::find(memory, structs, *decoder->blobs_, *decoder->methods_,
                                            hotspot::Machine::host(), major, &decoder->native_);
   if (!walker) return std::move(walker).error();
@@ -256,8 +258,15 @@ hotspot::Edge FragmentDecoder::check_edge(const hotspot::WalkedFrame& callee, co
   const XXH128_hash_t hash = XXH3_128bits(key, sizeof(key));
   constexpr size_t kMostKnown = 1 << 16;
   if (known_edges_.size() >= kMostKnown) known_edges_.clear();
-  const auto [it, is_new] = known_edges_.try_emplace({hash.low64, hash.high64});
-  if (is_new) it->second = edge_check_->check(*caller.info, caller.bci, *callee.info);
+  const StackKey call{hash.low64, hash.high64};
+  auto it = known_edges_.find(call);
+  if (it == known_edges_.end()) {
+    // The bytecodes that call go with their class.
+    if (!methods_->is_loaded(*caller.info)) return hotspot::Edge::kUncheckable;
+    const hotspot::Edge edge = edge_check_->check(*caller.info, caller.bci, *callee.info);
+    if (methods_->epoch_has_passed()) return hotspot::Edge::kUncheckable;
+    it = known_edges_.emplace(call, edge).first;
+  }
   if (checked != nullptr) *checked = {callee.info, caller.info, caller.bci, it->second};
   return it->second;
 }
