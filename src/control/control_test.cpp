@@ -49,7 +49,14 @@ TEST(AgentString, names_some_engines_or_means_all_that_change_nothing) {
   EXPECT_EQ(wants("interval=1ms"), std::pair(true, true));
   EXPECT_EQ(wants("cpu"), std::pair(true, false));
   EXPECT_EQ(wants("alloc"), std::pair(false, true));
+  EXPECT_EQ(wants("waits"), std::pair(true, false));
+  EXPECT_EQ(wants("waits=1ms,alloc"), std::pair(false, true));
   EXPECT_EQ(wants("alloc=1k,cpu"), std::pair(true, true));
+  const SessionOptions waits = parse_agent_string("waits=1ms-2s,waitsby=watcher")->session;
+  EXPECT_EQ(std::pair(waits.waits_min, waits.waits_max), std::pair(millis(1), seconds(2)));
+  EXPECT_EQ(to_agent_string(waits), "waits=1ms-2s,waitsby=watcher");
+  EXPECT_FALSE(parse_agent_string("waits=2s-1ms"));
+  EXPECT_FALSE(parse_agent_string("waitsby=magic"));
   EXPECT_EQ(parse_agent_string("alloc")->session.alloc_interval, Bytes(512 << 10));
   EXPECT_EQ(parse_agent_string("alloc=256k")->session.alloc_interval, Bytes(256 << 10));
 }

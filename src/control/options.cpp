@@ -40,7 +40,7 @@ std::string write_waits(const SessionOptions& options) {
   return format_duration(options.waits_min) + max;
 }
 
-constexpr std::array<Row, 14> kRows = {{
+constexpr std::array<Row, 15> kRows = {{
     {"cpu", Row::Takes::kNothing,
      [](AgentString& a, std::string_view) -> Status {
        a.session.cpu = true;
@@ -64,6 +64,15 @@ constexpr std::array<Row, 14> kRows = {{
        return v.empty() ? Status() : read_waits(a.session, v);
      },
      write_waits},
+    {"waitsby", Row::Takes::kValue,
+     [](AgentString& a, std::string_view v) -> Status {
+       if (v != "ebpf" && v != "watcher") {
+         return Error{Errc::kUsage, "'" + std::string(v) + "' finds no waits: write ebpf or watcher"};
+       }
+       a.session.waits_by = v;
+       return {};
+     },
+     [](const SessionOptions& o) { return o.waits_by; }},
     {"engine", Row::Takes::kValue,
      [](AgentString& a, std::string_view v) -> Status {
        a.session.engine = v;

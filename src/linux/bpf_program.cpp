@@ -1,6 +1,7 @@
 #include "linux/bpf_program.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <linux/bpf.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -142,6 +143,12 @@ Result<unique_fd> make_constants(std::span<const uint8_t> constants) {
   return fd;
 }
 
+Result<unique_fd> share_map(int map) {
+  unique_fd fd(::fcntl(map, F_DUPFD_CLOEXEC, 0));
+  if (!fd) return errno_error("sharing an eBPF map", errno);
+  return fd;
+}
+
 // The end of what the kernel has to say about a program that it refuses.
 std::string last_words(const std::vector<char>& log) {
   std::string_view text(log.data(), ::strnlen(log.data(), log.size()));
@@ -191,7 +198,7 @@ Result<BpfProgram> BpfProgram::load(std::span<const uint8_t> file, uint32_t type
   const MoreLockedMemory more;
   BpfProgram program;
   for (const BpfMapPlan& plan : maps) {
-    auto fd = make_map(plan);
+    auto fd = plan.shared < 0 ? make_map(plan) : share_map(plan.shared);
     if (!fd) return std::move(fd).error();
     program.maps_.emplace_back(plan.name, std::move(*fd));
   }
@@ -210,6 +217,17 @@ Result<BpfProgram> BpfProgram::load(std::span<const uint8_t> file, uint32_t type
   if (!loaded) return std::move(loaded).error();
   program.program_ = std::move(*loaded);
   return program;
+}
+
+Result<unique_fd> attach_to_tracepoint(int program, const char* tracepoint) {
+  bpf_attr attr;
+  std::memset(&attr, 0, sizeof(attr));
+  attr.raw_tracepoint.name = reinterpret_cast<uintptr_t>(tracepoint);
+  attr.raw_tracepoint.prog_fd = static_cast<uint32_t>(program);
+  unique_fd fd(call(BPF_RAW_TRACEPOINT_OPEN, attr));
+  if (fd) return fd;
+  const Errc code = errno == EPERM || errno == EACCES ? Errc::kNotPermitted : Errc::kUnsupported;
+  return errno_error(std::string("attaching an eBPF program to the tracepoint ") + tracepoint, errno, code);
 }
 
 unique_fd BpfProgram::take_map(std::string_view name) {

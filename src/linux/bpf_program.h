@@ -25,6 +25,7 @@ struct BpfMapPlan {
   uint32_t key_bytes, value_bytes;
   uint32_t entries;    // of a ring: bytes
   uint32_t flags = 0;  // BPF_F_..
+  int shared = -1;     // the descriptor of one that another program has made: it is not made again
 };
 
 class BpfProgram {
@@ -42,5 +43,9 @@ class BpfProgram {
   std::vector<std::pair<std::string, unique_fd>> maps_;
   unique_fd program_;
 };
+
+// Runs a loaded program of the type BPF_PROG_TYPE_RAW_TRACEPOINT at that tracepoint, for as long as what it returns is
+// open.
+Result<unique_fd> attach_to_tracepoint(int program, const char* tracepoint);
 
 }  // namespace tarsier::linux

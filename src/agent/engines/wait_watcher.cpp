@@ -25,11 +25,15 @@ constexpr int kLooksUntilResting = 20;
 
 }  // namespace
 
-WaitWatcher::WaitWatcher(const WaitLimits& limits, SleeperCopy& copy, MpscRing& ring)
-    : limits_(limits), copy_(copy), ring_(ring) {}
+WaitWatcher::WaitWatcher(const WaitLimits& limits, const hotspot::ThreadFields& fields,
+                         const hotspot::VirtualThreadLayout* virtual_threads, size_t ring_bytes)
+    : limits_(limits), records_(ring_bytes), copy_(fields, virtual_threads, records_.bottoms(), records_.ring()) {}
 
-int WaitWatcher::start() {
-  return thread_.start(run, this, "tarsier-waits");
+Status WaitWatcher::start() {
+  if (const int err = thread_.start(run, this, "tarsier-waits")) {
+    return errno_error("starting a thread that looks for waits", err);
+  }
+  return {};
 }
 
 void* WaitWatcher::run(void* self) {
@@ -42,7 +46,7 @@ void WaitWatcher::watch() {
   Nanos period(0), last = monotonic_now();
   while (!thread_.must_stop()) {
     const Nanos began = monotonic_now();
-    counters_.longest_gap_ns.store(std::max(counters_.longest_gap_ns.load(), (began - last).count));
+    longest_gap_ns_.store(std::max(longest_gap_ns_.load(), (began - last).count));
     last = began;
     const Nanos before = clock_now(CLOCK_THREAD_CPUTIME_ID);
     look_at_fresh();
@@ -52,7 +56,7 @@ void WaitWatcher::watch() {
     // Half of the threshold: a wait twice as long as that is then seen in time, whenever it begins.
     const Nanos wanted = std::max(limits_.min / 2, cost * 1000 / kBudget);
     period = std::clamp((period * 7 + wanted) / 8, micros(20), kLongestPeriod);
-    counters_.period_ns.store(period.count, std::memory_order_relaxed);
+    period_ns_.store(period.count, std::memory_order_relaxed);
     const Nanos next = began + period;
     const timespec until{next.count / 1'000'000'000, next.count % 1'000'000'000};
     ::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
@@ -144,8 +148,8 @@ void WaitWatcher::update(Entry& entry, const ThreadLook& look) {
   const uint64_t missed = entry.account.sums().missed.count;
   const auto ended = entry.account.update(look);
   const uint64_t unseen = entry.account.sums().missed.count - missed;
-  counters_.missed.fetch_add(unseen, std::memory_order_relaxed);
-  counters_.taken.fetch_add(unseen, std::memory_order_relaxed);
+  missed_.fetch_add(unseen, std::memory_order_relaxed);
+  taken_.fetch_add(unseen, std::memory_order_relaxed);
   if (ended) end(entry, *ended, false);
   if (ended || !was_open) entry.copied = false;
   entry.cpu = look.cpu;
@@ -160,7 +164,7 @@ void WaitWatcher::copy_stack(Entry& entry, Nanos now) {
       entry.copied = true;
       break;
     case SleeperCopy::Outcome::kUnreadable:
-      counters_.unreadable.fetch_add(1, std::memory_order_relaxed);
+      unreadable_.fetch_add(1, std::memory_order_relaxed);
       break;
     case SleeperCopy::Outcome::kRingFull:  // the next look tries again, as long as it sleeps
     case SleeperCopy::Outcome::kWoken:
@@ -171,30 +175,14 @@ void WaitWatcher::copy_stack(Entry& entry, Nanos now) {
 void WaitWatcher::end(Entry& entry, const WaitAccount::Wait& wait, bool ongoing) {
   bool written = false;
   if (entry.account.deserves_event(wait)) {
-    counters_.taken.fetch_add(1, std::memory_order_relaxed);
+    taken_.fetch_add(1, std::memory_order_relaxed);
     if (!entry.copied) {
-      counters_.missed.fetch_add(1, std::memory_order_relaxed);
-    } else if (!(written = write(entry, wait, ongoing))) {
-      counters_.ring_full.fetch_add(1, std::memory_order_relaxed);
+      missed_.fetch_add(1, std::memory_order_relaxed);
+    } else if (!(written = records_.write_end(entry.sleeper.serial, wait, ongoing))) {
+      ring_full_.fetch_add(1, std::memory_order_relaxed);
     }
   }
   entry.account.settle(wait, written);
-}
-
-bool WaitWatcher::write(const Entry& entry, const WaitAccount::Wait& wait, bool ongoing) {
-  capture::SampleHeader header{};
-  header.time_ns = static_cast<uint64_t>(wait.began.count);
-  header.weight_ns = static_cast<uint64_t>(wait.length.count);
-  header.thread = entry.sleeper.serial;
-  header.waits = true;
-  header.repeated = true;
-  header.ongoing = ongoing;
-  header.from_before = wait.from_before;
-  uint8_t* out = ring_.reserve(sizeof(header));
-  if (out == nullptr) return false;
-  std::memcpy(out, &header, sizeof(header));
-  ring_.commit(out);
-  return true;
 }
 
 bool WaitWatcher::thread_started(const JavaThread& thread) {
@@ -251,7 +239,7 @@ void WaitWatcher::thread_ended(const JavaThread& thread) {
   auto entry = take(thread.serial);
   if (!entry) return;
   if (look) update(*entry, *look);
-  ended_.push_back({entry->sleeper.serial, entry->account});
+  ended_.push_back(times_of(entry->sleeper.serial, entry->account));
 }
 
 bool WaitWatcher::close_one() {
@@ -264,20 +252,32 @@ bool WaitWatcher::close_one() {
     end(*entry, *open, true);
     entry->account.forget_open();
   }
-  ended_.push_back({entry->sleeper.serial, entry->account});
+  ended_.push_back(times_of(entry->sleeper.serial, entry->account));
   return true;
 }
 
-std::vector<AccountOfThread> WaitWatcher::changed_accounts() {
+std::vector<ThreadTimes> WaitWatcher::changed_times() {
   const std::lock_guard guard(lock_);
-  std::vector<AccountOfThread> changed = std::exchange(ended_, {});
+  std::vector<ThreadTimes> changed = std::exchange(ended_, {});
   const auto add = [&](Entry& entry) {
-    if (entry.changed) changed.push_back({entry.sleeper.serial, entry.account});
+    if (entry.changed) changed.push_back(times_of(entry.sleeper.serial, entry.account));
     entry.changed = false;
   };
   for (Entry& entry : active_) add(entry);
   for (Entry& entry : resting_) add(entry);
   return changed;
+}
+
+void WaitWatcher::add_to(EngineStats& stats) {
+  stats.dropped["over before the stack was read"] = missed_.load(std::memory_order_relaxed);
+  stats.dropped[capture::kDropNames[static_cast<size_t>(capture::Drop::kRingFull)]] =
+      ring_full_.load(std::memory_order_relaxed);
+  // After the drops, so that a wait dropped in between is not missing from `taken`.
+  stats.taken = taken_.load(std::memory_order_relaxed);
+  stats.memory = Bytes(static_cast<int64_t>(records_.bytes()));
+  stats.counters["stacks unreadable"] = static_cast<int64_t>(unreadable_.load(std::memory_order_relaxed));
+  stats.counters["time between two looks (ns)"] = period_ns_.load(std::memory_order_relaxed);
+  stats.counters["longest time between two looks (ns)"] = longest_gap_ns_.load(std::memory_order_relaxed);
 }
 
 }  // namespace tarsier::agent

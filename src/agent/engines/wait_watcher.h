@@ -15,43 +15,32 @@
 #include "agent/engines/clock_thread.h"
 #include "agent/engines/sleeper_copy.h"
 #include "agent/engines/wait_account.h"
+#include "agent/engines/wait_finder.h"
+#include "agent/engines/wait_records.h"
 #include "agent/thread_registry.h"
 #include "linux/thread_schedule.h"
 
 namespace tarsier::agent {
 
-// Of a thread, for the recording.
-struct AccountOfThread {
-  uint32_t serial = 0;
-  WaitAccount account;
-};
-
-class WaitWatcher final : public ThreadListener {
+class WaitWatcher final : public WaitFinder {
  public:
-  // Both must live as long.
-  WaitWatcher(const WaitLimits& limits, SleeperCopy& copy, MpscRing& ring);
+  // `virtual_threads` may be null; both must live as long.
+  WaitWatcher(const WaitLimits& limits, const hotspot::ThreadFields& fields,
+              const hotspot::VirtualThreadLayout* virtual_threads, size_t ring_bytes);
   ~WaitWatcher() override { stop(); }
 
-  int start();  // 0, or an errno
-  // Any thread: nobody is looked at any more when it returns.
-  void stop() noexcept { thread_.stop(); }
+  [[nodiscard]] bool has_memory() const { return records_.has_memory(); }
+
+  Status start() override;
+  void stop() noexcept override { thread_.stop(); }
+  size_t consume(const Visit& visit, size_t at_most) override { return records_.consume(visit, at_most); }
+  capture::JavaBottoms& bottoms() override { return records_.bottoms(); }
+  bool close_one() override;
+  std::vector<ThreadTimes> changed_times() override;
+  void add_to(EngineStats& stats) override;
 
   bool thread_started(const JavaThread& thread) override;
   void thread_ended(const JavaThread& thread) override;  // by the very thread
-
-  // The rest is the session thread's.
-  // After stop(): ends the account of some thread; waits that go on are said to be ongoing. False if there is none
-  // left. To be called with room in the ring.
-  bool close_one();
-  // Those that have changed since the last call.
-  std::vector<AccountOfThread> changed_accounts();
-
-  struct Counters {
-    std::atomic<uint64_t> taken{0}, missed{0}, ring_full{0}, unreadable{0};
-    std::atomic<int64_t> period_ns{0};       // the mean time between two rounds, lately
-    std::atomic<int64_t> longest_gap_ns{0};  // between two rounds: we had no CPU
-  };
-  [[nodiscard]] const Counters& counters() const { return counters_; }
 
  private:
   struct Entry {
@@ -76,21 +65,22 @@ class WaitWatcher final : public ThreadListener {
   std::optional<ThreadLook> observe(pid_t tid) const;
   void update(Entry& entry, const ThreadLook& look);
   void end(Entry& entry, const WaitAccount::Wait& wait, bool ongoing);
-  bool write(const Entry& entry, const WaitAccount::Wait& wait, bool ongoing);
   void add(const Sleeper& sleeper, const ThreadLook& first);
   std::optional<Entry> take(uint32_t serial);
 
   const WaitLimits limits_;
-  SleeperCopy& copy_;
-  MpscRing& ring_;
+  WaitRecords records_;
+  SleeperCopy copy_;
   const linux::ThreadSchedules schedules_;
-  Counters counters_;
+  std::atomic<uint64_t> taken_{0}, missed_{0}, ring_full_{0}, unreadable_{0};
+  std::atomic<int64_t> period_ns_{0};       // the mean time between two rounds, lately
+  std::atomic<int64_t> longest_gap_ns_{0};  // between two rounds: we had no CPU
 
   std::mutex lock_;
   std::vector<Sleeper> fresh_;  // not yet looked at
   std::vector<Entry> active_;
   std::deque<Entry> resting_;  // asleep for long: asked in turn
-  std::vector<AccountOfThread> ended_;
+  std::vector<ThreadTimes> ended_;
   ClockThread thread_;  // the last: it works with all of the above
 };
 
