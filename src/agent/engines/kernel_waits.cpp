@@ -74,7 +74,7 @@ bool KernelWaits::thread_started(const JavaThread& thread) {
     return true;  // its CPU time may still be sampled
   }
   const std::lock_guard guard(lock_);
-  entries_[thread.tid] = {{thread.tid, thread.serial, thread.java_thread, 0}, *cpu};
+  entries_[thread.tid] = {{thread.tid, thread.serial, thread.java_thread, 0}, monotonic_now(), *cpu, {}};
   return true;
 }
 
@@ -117,11 +117,12 @@ size_t KernelWaits::consume(const Visit& visit, size_t at_most) {
   return count + own_.consume(visit, at_most - count);
 }
 
-ThreadTimes KernelWaits::times_of(const Entry& entry, const WaitingThread& thread, Nanos open) const {
+ThreadTimes KernelWaits::times_of(Entry& entry, const WaitingThread& thread, Nanos open) {
   ThreadTimes times;
   times.serial = entry.sleeper.serial;
   const auto cpu = linux::thread_cpu_time(entry.sleeper.tid);
-  times.of(TimePart::kCpu).time = cpu ? *cpu - entry.cpu_at_start : Nanos(0);
+  if (cpu) entry.cpu = *cpu - entry.cpu_at_start;
+  times.of(TimePart::kCpu).time = entry.cpu;
   const auto set = [&](TimePart part, const linux::bpf::TimeSum& sum) { times.of(part) = {nanos(sum.ns), sum.count}; };
   set(TimePart::kQueue, thread.queue);
   set(TimePart::kWaits, thread.written);
@@ -129,6 +130,11 @@ ThreadTimes KernelWaits::times_of(const Entry& entry, const WaitingThread& threa
   set(TimePart::kLongWaits, thread.longer);
   set(TimePart::kMissedWaits, thread.missed);
   if (open.count > 0) times.of(TimePart::kOpenWait) = {open, 1};
+  if (!cpu) return times;  // gone without a word, nobody knows when
+  // What the programs have not seen, whatever the reason, is not lost.
+  Nanos rest = monotonic_now() - entry.started;
+  for (const WaitAccount::Sum& part : times.parts) rest -= part.time;
+  if (rest.count > 0) times.of(TimePart::kMissedWaits).time += rest;
   return times;
 }
 

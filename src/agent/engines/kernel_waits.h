@@ -39,7 +39,8 @@ class KernelWaits final : public WaitFinder {
  private:
   struct Entry {
     Sleeper sleeper;
-    Nanos cpu_at_start;
+    Nanos started, cpu_at_start;
+    Nanos cpu;          // used since, when that was last asked
     uint64_t told = 0;  // a number that changes with its account
   };
 
@@ -47,7 +48,7 @@ class KernelWaits final : public WaitFinder {
               const hotspot::ThreadFields& fields, const hotspot::VirtualThreadLayout* virtual_threads);
   [[nodiscard]] bool read(pid_t tid, linux::bpf::WaitingThread& out) const;
   void say_that_it_sleeps(const Sleeper& sleeper);
-  ThreadTimes times_of(const Entry& entry, const linux::bpf::WaitingThread& thread, Nanos open) const;
+  static ThreadTimes times_of(Entry& entry, const linux::bpf::WaitingThread& thread, Nanos open);
   void erase(pid_t tid, uint64_t task) const;
 
   const WaitLimits limits_;
