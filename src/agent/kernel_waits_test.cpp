@@ -1,25 +1,436 @@
+// The eBPF programs on ourselves, without a JVM: a few words stand in for a JavaThread, the waits are real.
+#include "agent/engines/kernel_waits.h"
+
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstring>
+#include <thread>
+#include <vector>
 
-#include "capture/signal_capture.h"
-#include "linux/bpf/waits_layout.h"
+#include "base/clock.h"
+#include "base/unique_fd.h"
+#include "capture/frozen_frames.h"
+#include "capture/virtual_thread_for_test.h"
+#include "linux/procfs.h"
 
 namespace tarsier::agent {
 namespace {
 
-TEST(KernelWaits, set_the_flags_that_the_decoder_reads) {
+using capture::FragmentRecord;
+using recording::TimePart;
+
+constexpr uint64_t kWitness = 0x1234567890abcdef;
+
+struct Wait {
+  capture::SampleHeader header;
+  hotspot::Fragment fragment;
+  std::vector<uint64_t> stack;
+  std::vector<uint8_t> frozen;  // and the name
+
+  [[nodiscard]] bool has_witness() const { return std::find(stack.begin(), stack.end(), kWitness) != stack.end(); }
+};
+
+// A thread that reads from a pipe until it is let go.
+class Sleeper {
+ public:
+  Sleeper() {
+    std::array<int, 2> ends{};
+    EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+    in_.reset(ends[0]);
+    out_.reset(ends[1]);
+    thread_ = std::thread([this] {
+      tid_.store(::gettid());
+      char byte = 0;
+      for (int i = 0; i < 2; ++i) EXPECT_EQ(::read(in_.get(), &byte, 1), 1);
+    });
+    while (tid_.load() == 0 || linux::thread_state(tid_.load()) != 'S') std::this_thread::yield();
+  }
+  ~Sleeper() {
+    while (wakes_ < 2) wake();
+    thread_.join();
+  }
+  void wake() {
+    EXPECT_EQ(::write(out_.get(), "x", 1), 1);
+    ++wakes_;
+  }
+  [[nodiscard]] pid_t tid() const { return tid_.load(); }
+
+ private:
+  unique_fd in_, out_;
+  std::atomic<pid_t> tid_{0};
+  int wakes_ = 0;
+  std::thread thread_;
+};
+
+class KernelWaitsTest : public testing::Test {
+ protected:
+  void load(const WaitLimits& limits = {micros(100), Nanos(0)}, const KernelWaitsMemory& memory = {1 << 20, 1 << 20},
+            const hotspot::VirtualThreadLayout* virtual_threads = nullptr) {
+    fields_ = {8, 16, 24, 32, 40, 48, nullptr, nullptr};
+    fields_.unloaded = &unloaded_;
+    fields_.unloaded_shared = &unloaded_shared_;
+    auto waits = KernelWaits::make(limits, fields_, virtual_threads, memory);
+    if (!waits) GTEST_SKIP() << waits.error().what;
+    waits_ = std::move(*waits);
+    java_thread_[1] = reinterpret_cast<uint64_t>(room_ + kAnchor);
+    java_thread_[6] = reinterpret_cast<uint64_t>(room_ + kWords);
+    std::fill_n(room_, kWords, 1);  // a page that has never been written to does not exist yet
+    room_[kAnchor + 50] = kWitness;
+  }
+  JavaThread described(pid_t tid, uint32_t serial = 42) {
+    JavaThread thread;
+    thread.serial = serial;
+    thread.tid = tid;
+    thread.java_thread = reinterpret_cast<const uint8_t*>(java_thread_);
+    return thread;
+  }
+  std::vector<Wait> read() {
+    std::vector<Wait> all;
+    waits_->consume(
+        [&](const FragmentRecord& record) {
+          Wait wait{record, {}, {}, {}};
+          if (!record.repeated) {
+            const hotspot::Fragment& fragment = record.fragment();
+            wait.fragment = fragment;
+            wait.stack.resize(fragment.stack_bytes / 8);
+            if (!wait.stack.empty()) std::memcpy(wait.stack.data(), fragment.stack(), fragment.stack_bytes);
+            wait.frozen.assign(fragment.frozen(), fragment.frozen() + fragment.frozen_bytes + fragment.padded_name());
+          }
+          all.push_back(std::move(wait));
+        },
+        SIZE_MAX);
+    return all;
+  }
+  std::vector<Wait> of_thread(uint32_t serial) {
+    std::vector<Wait> all = read();
+    std::erase_if(all, [&](const Wait& wait) { return wait.header.thread != serial; });
+    return all;
+  }
+  ThreadTimes times() {
+    const auto all = waits_->changed_times();
+    EXPECT_EQ(all.size(), 1u);
+    return all.empty() ? ThreadTimes{} : all.front();
+  }
+  static Nanos sum_of(const ThreadTimes& times) {
+    Nanos sum;
+    for (const WaitAccount::Sum& part : times.parts) sum += part.time;
+    return sum;
+  }
+  EngineStats stats() {
+    EngineStats stats;
+    waits_->add_to(stats);
+    return stats;
+  }
+  static void sleep_for(Nanos time) { std::this_thread::sleep_for(std::chrono::nanoseconds(time.count)); }
+
+  static constexpr size_t kWords = 8192, kAnchor = 7700;
+  uint64_t unloaded_ = 5;
+  const uint64_t unloaded_shared_ = 6;
+  hotspot::ThreadFields fields_;
+  uint64_t java_thread_[9] = {0, 0, 0x222, 0x333, 4, 0, 0, 0, 0};
+  uint64_t room_[kWords] = {};  // as if it were the thread's stack
+  std::unique_ptr<KernelWaits> waits_;
+};
+
+TEST_F(KernelWaitsTest, set_the_flags_that_the_decoder_reads) {
   linux::bpf::SampleHeader written{};
-  written.flags = linux::bpf::kFlagWaits | linux::bpf::kFlagBlocked | linux::bpf::kFlagFromBefore;
+  written.flags = linux::bpf::kFlagWaits | linux::bpf::kFlagBlocked | linux::bpf::kFlagOngoing;
   capture::SampleHeader read{};
   static_assert(sizeof(read) == sizeof(written));
   std::memcpy(&read, &written, sizeof(read));
-  EXPECT_TRUE(read.waits);
-  EXPECT_TRUE(read.blocked);
-  EXPECT_TRUE(read.from_before);
-  EXPECT_FALSE(read.repeated);
-  EXPECT_FALSE(read.kept);
-  EXPECT_FALSE(read.ongoing);
+  EXPECT_TRUE(read.waits && read.blocked && read.ongoing);
+  EXPECT_FALSE(read.repeated || read.kept || read.from_before);
+}
+
+TEST_F(KernelWaitsTest, a_wait_has_its_length_and_the_stack_from_the_anchor_on) {
+  load();
+  if (IsSkipped()) return;
+  const JavaThread self = described(::gettid());
+  const Nanos began = monotonic_now();
+  ASSERT_TRUE(waits_->thread_started(self));
+  constexpr int kTimes = 20;
+  for (int i = 0; i < kTimes; ++i) sleep_for(millis(5));
+  const Nanos cpu = clock_now(CLOCK_THREAD_CPUTIME_ID);
+  waits_->thread_ended(self);
+  const Nanos life = monotonic_now() - began;
+  const auto waits = read();
+  ASSERT_GE(waits.size(), size_t{kTimes});
+  Nanos slept;
+  for (const Wait& wait : waits) {
+    slept += Nanos(static_cast<int64_t>(wait.header.weight_ns));
+    EXPECT_EQ(wait.header.thread, 42u);
+    EXPECT_TRUE(wait.header.waits);
+    EXPECT_FALSE(wait.header.blocked || wait.header.kept || wait.header.ongoing || wait.header.from_before);
+    EXPECT_GE(wait.header.time_ns, static_cast<uint64_t>(began.count));
+    EXPECT_EQ(wait.fragment.anchor.sp, java_thread_[1]);
+    EXPECT_EQ(wait.fragment.anchor.pc, 0x222u);
+    EXPECT_EQ(wait.fragment.anchor.fp, 0x333u);
+    EXPECT_EQ(wait.fragment.thread_state, 4);
+    EXPECT_EQ(wait.fragment.epoch, 11u);
+    EXPECT_LT(wait.fragment.sp, wait.fragment.anchor.sp);
+    EXPECT_EQ(wait.fragment.sp + wait.fragment.stack_bytes, java_thread_[6]);
+    EXPECT_FALSE(wait.fragment.cut);
+    EXPECT_TRUE(wait.has_witness());
+  }
+  EXPECT_GT(slept, millis(5) * kTimes / 2) << "the rest is time in which others had its CPU";
+  EXPECT_LE(slept, life);
+
+  ThreadTimes all = times();
+  EXPECT_EQ(all.of(TimePart::kWaits).time, slept);
+  EXPECT_EQ(all.of(TimePart::kWaits).count, waits.size());
+  EXPECT_EQ(all.of(TimePart::kMissedWaits).count, 0u);
+  EXPECT_LE(all.of(TimePart::kCpu).time, cpu + millis(100));
+  EXPECT_LE(sum_of(all), life);
+  // What the programs have not seen is less than the little that is done before they know of the thread.
+  EXPECT_LT(all.of(TimePart::kMissedWaits).time, life / 20);
+  EXPECT_EQ(stats().taken, waits.size());
+  EXPECT_EQ(stats().dropped_in_all(), 0u);
+  EXPECT_GT(stats().in_app_threads.count, 0);
+}
+
+TEST_F(KernelWaitsTest, waits_shorter_than_the_least_or_longer_than_the_most_are_only_summed) {
+  load({millis(100), millis(200)});
+  if (IsSkipped()) return;
+  const JavaThread self = described(::gettid());
+  ASSERT_TRUE(waits_->thread_started(self));
+  for (int i = 0; i < 10; ++i) sleep_for(millis(1));
+  sleep_for(millis(300));
+  waits_->thread_ended(self);
+  for (const Wait& wait : read()) EXPECT_GE(wait.header.weight_ns, 100'000'000u);  // a machine that stands still
+  ThreadTimes all = times();
+  EXPECT_GE(all.of(TimePart::kShortWaits).count + all.of(TimePart::kWaits).count, 10u);
+  EXPECT_EQ(all.of(TimePart::kLongWaits).count, 1u);
+  EXPECT_GT(all.of(TimePart::kLongWaits).time, millis(200));
+}
+
+TEST_F(KernelWaitsTest, a_thread_that_slept_before_is_copied_from_outside_and_has_its_length_when_it_has_run) {
+  load();
+  if (IsSkipped()) return;
+  Sleeper sleeper;
+  ASSERT_TRUE(waits_->thread_started(described(sleeper.tid())));
+  const Nanos began = monotonic_now();
+  auto waits = read();
+  ASSERT_EQ(waits.size(), 1u);
+  EXPECT_TRUE(waits[0].header.kept);
+  EXPECT_TRUE(waits[0].has_witness());
+  EXPECT_EQ(times().of(TimePart::kOpenWait).count, 1u);
+  sleep_for(millis(50));
+  const Nanos woken = monotonic_now();
+  sleeper.wake();
+  // Until it is back in the pipe.
+  while (waits.size() < 2) {
+    (void)waits_->changed_times();
+    const auto more = read();
+    waits.insert(waits.end(), more.begin(), more.end());
+    std::this_thread::yield();
+  }
+  EXPECT_TRUE(waits[1].header.repeated && waits[1].header.from_before);
+  EXPECT_FALSE(waits[1].header.ongoing);
+  const Nanos length(static_cast<int64_t>(waits[1].header.weight_ns));
+  EXPECT_GT(length, (woken - began) / 2);
+  EXPECT_LT(length, monotonic_now() - began + millis(100));
+
+  // And the next one, which the programs have seen, goes on at the end.
+  sleep_for(millis(20));
+  waits_->stop();
+  while (waits_->close_one()) {
+  }
+  const auto last = read();
+  ASSERT_GE(last.size(), 1u);
+  EXPECT_TRUE(last.back().header.ongoing && last.back().header.waits);
+  EXPECT_FALSE(last.back().header.from_before || last.back().header.repeated);
+  EXPECT_TRUE(last.back().has_witness());
+  EXPECT_EQ(times().of(TimePart::kOpenWait).count, 0u);
+  EXPECT_EQ(stats().taken, 1 + last.size()) << "the copy from before is no wait of its own";
+}
+
+TEST_F(KernelWaitsTest, one_that_has_not_run_at_all_is_ongoing_and_from_before) {
+  load();
+  if (IsSkipped()) return;
+  Sleeper sleeper;
+  ASSERT_TRUE(waits_->thread_started(described(sleeper.tid())));
+  (void)read();
+  sleep_for(millis(5));
+  waits_->stop();
+  EXPECT_TRUE(waits_->close_one());
+  EXPECT_FALSE(waits_->close_one());
+  const auto waits = read();
+  ASSERT_EQ(waits.size(), 1u);
+  EXPECT_TRUE(waits[0].header.ongoing && waits[0].header.from_before && waits[0].header.repeated);
+  EXPECT_GE(waits[0].header.weight_ns, 5'000'000u);
+  EXPECT_EQ(times().of(TimePart::kWaits).count, 1u);
+}
+
+TEST_F(KernelWaitsTest, a_thread_whose_stack_was_cut_gets_more_room) {
+  load();
+  if (IsSkipped()) return;
+  java_thread_[1] = reinterpret_cast<uint64_t>(room_ + kWords - 2048);  // 16 KB
+  const JavaThread self = described(::gettid());
+  ASSERT_TRUE(waits_->thread_started(self));
+  sleep_for(millis(2));
+  auto waits = read();
+  ASSERT_GE(waits.size(), 1u);
+  EXPECT_TRUE(waits[0].fragment.cut);
+  EXPECT_GT(waits[0].fragment.stack_bytes, 7000u);
+  waits_->stack_was_cut(self.serial);
+  sleep_for(millis(2));
+  waits = read();
+  ASSERT_GE(waits.size(), 1u);
+  EXPECT_FALSE(waits.back().fragment.cut);
+  EXPECT_EQ(waits.back().fragment.sp + waits.back().fragment.stack_bytes, java_thread_[6]);
+  // What lies above the Java frames need not be copied, once that is known.
+  waits_->bottoms().learn(self.serial, java_thread_[1] + 512);
+  sleep_for(millis(2));
+  waits = read();
+  ASSERT_GE(waits.size(), 1u);
+  EXPECT_FALSE(waits.back().fragment.cut);
+  EXPECT_EQ(waits.back().fragment.sp + waits.back().fragment.stack_bytes, java_thread_[1] + 512);
+}
+
+TEST_F(KernelWaitsTest, classes_unloaded_while_it_slept_do_not_make_its_stack_doubtful) {
+  load();
+  if (IsSkipped()) return;
+  Sleeper sleeper;
+  ASSERT_TRUE(waits_->thread_started(described(sleeper.tid())));
+  (void)read();
+  sleeper.wake();
+  while (linux::thread_state(sleeper.tid()) != 'S') std::this_thread::yield();
+  sleep_for(millis(1));
+  unloaded_ = 7;
+  (void)read();
+  sleeper.wake();
+  std::vector<Wait> waits;
+  while (waits.empty()) {
+    waits = of_thread(42);
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(waits.back().fragment.epoch, 13u);
+}
+
+TEST_F(KernelWaitsTest, of_a_virtual_thread_the_same_is_copied_as_by_a_handler) {
+  capture::MadeUpVirtualThread heap;
+  hotspot::VirtualThreadLayout layout = capture::MadeUpVirtualThread::layout();
+  layout.carrier = 56;
+  layout.current = 64;
+  load({micros(100), Nanos(0)}, {1 << 20, 1 << 20}, &layout);
+  if (IsSkipped()) return;
+  java_thread_[7] = reinterpret_cast<uint64_t>(&heap.handles[0]);
+  java_thread_[8] = reinterpret_cast<uint64_t>(&heap.handles[1]);
+  hotspot::Fragment expected{};
+  capture::FrozenFrames frozen(layout, ::getpid(), reinterpret_cast<const uint8_t*>(java_thread_), 0);
+  frozen.find(expected);
+  std::vector<uint8_t> bytes(expected.frozen_bytes + expected.padded_name());
+  frozen.copy(expected, bytes.data(), bytes.data() + expected.frozen_bytes);
+  ASSERT_EQ(expected.virtual_id, 77);
+
+  const JavaThread self = described(::gettid());
+  ASSERT_TRUE(waits_->thread_started(self));
+  for (int i = 0; i < 3; ++i) sleep_for(millis(2));
+  const auto waits = read();
+  ASSERT_GE(waits.size(), 3u);
+  EXPECT_EQ(waits[0].frozen, bytes);
+  EXPECT_EQ(waits[0].fragment.name_bytes, expected.name_bytes);
+  for (const Wait& wait : waits) {
+    EXPECT_EQ(wait.fragment.virtual_id, 77);
+    EXPECT_EQ(wait.fragment.frozen_bytes, expected.frozen_bytes);
+    EXPECT_FALSE(wait.fragment.frozen_cut);
+    EXPECT_TRUE(wait.has_witness());
+    EXPECT_TRUE(&wait == waits.data() || wait.fragment.name_bytes == 0) << "the name is known by now";
+  }
+  heap.handles[1] = heap.handles[0];  // unmounted
+  sleep_for(millis(2));
+  for (const Wait& wait : read()) {
+    EXPECT_EQ(wait.fragment.virtual_id, 0);
+    EXPECT_TRUE(wait.frozen.empty());
+  }
+}
+
+TEST_F(KernelWaitsTest, what_does_not_fit_or_can_not_be_read_is_dropped_and_counted) {
+  load({micros(100), Nanos(0)}, {1 << 13, 1 << 20});
+  if (IsSkipped()) return;
+  java_thread_[6] = java_thread_[1] + 1024;
+  JavaThread self = described(::gettid());
+  ASSERT_TRUE(waits_->thread_started(self));
+  for (int i = 0; i < 20; ++i) sleep_for(millis(1));
+  const size_t written = read().size();
+  EXPECT_GT(written, 0u);
+  EXPECT_GT(stats().dropped["ring full"], 0u);
+  EXPECT_EQ(stats().taken, written + stats().dropped_in_all());
+
+  // Nobody may read what would be its stack.
+  const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  void* hole = ::mmap(nullptr, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(hole, MAP_FAILED);
+  java_thread_[1] = reinterpret_cast<uint64_t>(hole) + 512;
+  java_thread_[6] = reinterpret_cast<uint64_t>(hole) + page;
+  sleep_for(millis(1));
+  EXPECT_GT(stats().dropped["stack unreadable"], 0u);
+  ::munmap(hole, page);
+  waits_->thread_ended(self);
+  self.java_thread = nullptr;
+  ASSERT_TRUE(waits_->thread_started(self));
+  sleep_for(millis(1));
+  waits_->thread_ended(self);
+  EXPECT_GT(stats().dropped["thread unreadable"], 0u);
+  EXPECT_EQ(stats().taken, written + read().size() + stats().dropped_in_all());
+}
+
+TEST_F(KernelWaitsTest, with_very_many_threads_the_memory_for_copies_has_a_bound_and_what_has_none_is_counted) {
+  constexpr size_t kBytes = 1 << 16, kThreads = 40;
+  constexpr size_t kWithPlace = kBytes / 4 / linux::bpf::kMiddleCopy + kBytes * 3 / 4 / linux::bpf::kSmallCopy;
+  load({micros(1), Nanos(0)}, {1 << 20, kBytes});
+  if (IsSkipped()) return;
+  java_thread_[6] = java_thread_[1] + 512;
+  std::vector<std::unique_ptr<Sleeper>> sleepers;
+  for (uint32_t i = 0; i < kThreads; ++i) {
+    sleepers.push_back(std::make_unique<Sleeper>());
+    ASSERT_TRUE(waits_->thread_started(described(sleepers.back()->tid(), i + 1)));
+  }
+  EXPECT_EQ(stats().counters["threads without memory for their stacks"], int64_t{kThreads - kWithPlace});
+  size_t written = 0;
+  const auto count = [&] {
+    for (const Wait& wait : read()) written += wait.header.kept ? 0 : 1;
+  };
+  for (int i = 0; i < 10; ++i) count();
+  for (auto& sleeper : sleepers) sleeper->wake();
+  for (auto& sleeper : sleepers) {
+    while (linux::thread_state(sleeper->tid()) != 'S') std::this_thread::yield();
+  }
+  (void)waits_->changed_times();
+  count();
+  sleepers.clear();  // the second time they are woken
+  waits_->stop();
+  count();
+  EXPECT_GE(stats().dropped["no memory for the stack"], kThreads - kWithPlace);
+  EXPECT_EQ(stats().taken, written + stats().dropped_in_all());
+}
+
+TEST_F(KernelWaitsTest, threads_that_are_not_known_any_more_and_other_processes_are_not_touched) {
+  load();
+  if (IsSkipped()) return;
+  const JavaThread self = described(::gettid());
+  ASSERT_TRUE(waits_->thread_started(self));
+  waits_->thread_ended(self);
+  // A child has our memory and its own thread, which is not ours.
+  const pid_t child = ::fork();
+  if (child == 0) {
+    sleep_for(millis(5));
+    ::_exit(0);
+  }
+  ASSERT_GT(child, 0);
+  std::thread([] { sleep_for(millis(5)); }).join();
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(read().empty());
+  EXPECT_EQ(stats().taken, 0u);
 }
 
 }  // namespace

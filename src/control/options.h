@@ -31,7 +31,7 @@ struct SessionOptions {
 
   Nanos waits_min{micros(100)};  // shorter waits are only summed up
   Nanos waits_max{0};            // longer ones, too; 0: there are none
-  std::string waits_by = "";     // ebpf, watcher; empty: the best that works
+  std::string waits_by = "";     // ebpf, watcher; empty: watcher
 
   // Waits are the other half of a thread's time: asked for alone they come with the CPU's.
   [[nodiscard]] bool wants_cpu() const { return cpu || !alloc; }

@@ -40,7 +40,9 @@ Result<ThreadFields> find_thread_fields(const VmStructs& structs) {
   fields.anchor_fp = anchor + need("JavaFrameAnchor", "_last_Java_fp");
   fields.thread_state = need("JavaThread", "_thread_state");
   fields.stack_base = need("JavaThread", "_stack_base");
-  fields.pending_monitor = structs.offset("JavaThread", "_current_pending_monitor").value_or(0);
+  // A field of Thread until 16.
+  const auto monitor = structs.offset("JavaThread", "_current_pending_monitor");
+  fields.pending_monitor = monitor ? *monitor : structs.offset("Thread", "_current_pending_monitor").value_or(0);
   fields.continuation = structs.offset("JavaThread", "_cont_entry").value_or(0);
   if (!missing.empty()) return Error{Errc::kUnsupported, "this JVM's vmStructs lack " + missing};
   return fields;

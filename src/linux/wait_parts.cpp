@@ -1,37 +1,64 @@
 #include "linux/wait_parts.h"
 
 #include <linux/bpf.h>
+#include <sys/utsname.h>
 
+#include <cstdio>
 #include <string>
 
 #include "linux/bpf_program.h"
+#include "linux/cpus.h"
 
 namespace tarsier::linux {
 namespace {
 
 constexpr const char* kThreads = "threads";
 constexpr const char* kTasks = "tasks";
+constexpr const char* kBottoms = "bottoms";
 constexpr const char* kRing = "ring";
 constexpr const char* kCounters = "counters";
+constexpr const char* kScratches = "scratches";
+constexpr const char* kCopies[] = {"small_copies", "middle_copies", "large_copies"};
 
 struct Part {
   const char* tracepoint;
   std::span<const uint8_t> (*program)() noexcept;
 };
-// Who copies comes first, and who finds something to copy last.
-constexpr Part kParts[] = {
-    {"sys_exit", wait_return_program}, {"sched_waking", wait_waking_program}, {"sched_switch", wait_switch_program}};
+constexpr Part kParts[] = {{"sched_waking", wait_waking_program}, {"sched_switch", wait_switch_program}};
+
+// Before that, kernels warn of programs on tracepoints with maps whose entries are allocated one by one, and a machine
+// may have been told to stop at a warning. The tracepoint tells since 5.18 whether a thread goes to sleep.
+bool kernel_is_new_enough() {
+  utsname names{};
+  int major = 0, minor = 0;
+  if (::uname(&names) != 0 || std::sscanf(names.release, "%d.%d", &major, &minor) != 2) return false;
+  return major > 6 || (major == 6 && minor >= 1);
+}
 
 }  // namespace
 
-Result<WaitParts> make_wait_parts(const bpf::WaitSettings& settings, size_t ring_bytes) {
-  // Allocated at once: the programs run where nothing can be.
+Result<WaitParts> make_wait_parts(bpf::Settings settings, size_t ring_bytes) {
+  if (!kernel_is_new_enough()) return Error{Errc::kUnsupported, "Linux 6.1 or later is needed"};
+  settings.ring_bytes = ring_bytes;
+  settings.task_registers = 1;
+  const auto scratches = static_cast<uint32_t>(settings.virtual_threads.present != 0 ? possible_cpus() : 1);
+  // Allocated at once, but for the copies, which are the agent's to add: the programs run where nothing can be.
   std::vector<BpfMapPlan> maps = {
       {kThreads, BPF_MAP_TYPE_HASH, sizeof(uint32_t), sizeof(bpf::WaitingThread), bpf::kMaxThreads},
       {kTasks, BPF_MAP_TYPE_HASH, sizeof(uint64_t), sizeof(uint32_t), bpf::kMaxThreads},
+      {kBottoms, BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(bpf::Bottoms), 1, BPF_F_MMAPABLE},
       {kRing, BPF_MAP_TYPE_RINGBUF, 0, 0, static_cast<uint32_t>(ring_bytes)},
-      {kCounters, BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(uint32_t), sizeof(bpf::WaitCounters), 1}};
+      {kCounters, BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(uint32_t), sizeof(bpf::WaitCounters), 1},
+      {kScratches, BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(bpf::Scratch), scratches}};
   WaitParts parts;
+  for (const BpfMapPlan& plan : maps) {
+    if (plan.name != kRing) parts.map_bytes += size_t{plan.value_bytes} * plan.entries;
+  }
+  for (size_t i = 0; i < parts.copies.size(); ++i) {
+    maps.push_back({kCopies[i], BPF_MAP_TYPE_HASH, sizeof(uint32_t), static_cast<uint32_t>(WaitParts::kCopyBytes[i]),
+                    bpf::kMaxThreads, BPF_F_NO_PREALLOC});
+  }
+  std::vector<BpfProgram> programs;
   for (const Part& part : kParts) {
     auto program = BpfProgram::load(part.program(), BPF_PROG_TYPE_RAW_TRACEPOINT,
                                     {reinterpret_cast<const uint8_t*>(&settings), sizeof(settings)}, maps);
@@ -43,12 +70,15 @@ Result<WaitParts> make_wait_parts(const bpf::WaitSettings& settings, size_t ring
     auto attached = attach_to_tracepoint(program->program(), part.tracepoint);
     if (!attached) return std::move(attached).error();
     parts.attached.push_back(std::move(*attached));
-    if (parts.threads) continue;
-    parts.threads = program->take_map(kThreads);
-    parts.tasks = program->take_map(kTasks);
-    parts.ring = program->take_map(kRing);
-    parts.counters = program->take_map(kCounters);
+    programs.push_back(std::move(*program));
   }
+  BpfProgram& last = programs.back();
+  parts.threads = last.take_map(kThreads);
+  parts.tasks = last.take_map(kTasks);
+  parts.bottoms = last.take_map(kBottoms);
+  parts.ring = last.take_map(kRing);
+  parts.counters = last.take_map(kCounters);
+  for (size_t i = 0; i < parts.copies.size(); ++i) parts.copies[i] = last.take_map(kCopies[i]);
   return parts;
 }
 

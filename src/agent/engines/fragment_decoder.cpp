@@ -180,7 +180,10 @@ uint64_t FragmentDecoder::now() const {
   return redefinitions_.now() + (epoch_ ? epoch_->now(memory_) : batch_);
 }
 uint64_t FragmentDecoder::copied_at(const capture::FragmentRecord& record) const {
-  return redefinitions_.at(record.time_ns) + (epoch_ ? record.fragment().epoch : batch_);
+  // What is on the stack of a thread that waits stays until the wait is over.
+  const bool is_over = events_.event() == recording::Event::kWait && !record.kept;
+  return redefinitions_.at(record.time_ns + (is_over ? record.weight_ns : 0)) +
+         (epoch_ ? record.fragment().epoch : batch_);
 }
 
 void FragmentDecoder::walk(const hotspot::Fragment& fragment, LastOf& last, Stack& out) {

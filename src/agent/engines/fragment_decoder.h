@@ -39,6 +39,10 @@ class FragmentDecoder {
   // Above where the thread of the fragment that was decoded last has no Java frames, if that is now known; 0 if what
   // was known has proved wrong.
   [[nodiscard]] std::optional<uint64_t> java_bottom() const { return java_bottom_; }
+  // Frames are missing from the stack that was decoded last, since too little of it was copied.
+  [[nodiscard]] bool stack_was_cut() const {
+    return walked_.end == hotspot::WalkEnd::kTooShort || walked_.end == hotspot::WalkEnd::kNotThawed;
+  }
   // Once a second.
   void forget_ended_threads();
 

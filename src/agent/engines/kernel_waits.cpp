@@ -1,8 +1,12 @@
 #include "agent/engines/kernel_waits.h"
 
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "agent/engines/kernel_capture.h"
@@ -20,6 +24,7 @@ using linux::bpf::WaitingThread;
 using recording::TimePart;
 
 constexpr size_t kOwnRing = 1 << 20;
+constexpr size_t kSmall = 0, kMiddle = 1;  // indices of WaitParts::copies
 
 Nanos nanos(uint64_t ns) {
   return Nanos(static_cast<int64_t>(ns));
@@ -29,127 +34,321 @@ bool sleeps(const WaitingThread& thread) {
   return thread.since != 0 && thread.asleep != 0 && thread.woken == 0;
 }
 
+WaitAccount::Sum sum_of(const linux::bpf::TimeSum& seen, const WaitAccount::Sum& apart) {
+  return {nanos(seen.ns) + apart.time, seen.count + apart.count};
+}
+
 }  // namespace
 
-KernelWaits::KernelWaits(const WaitLimits& limits, linux::WaitParts parts, linux::BpfRing ring, size_t ring_bytes,
-                         const hotspot::ThreadFields& fields, const hotspot::VirtualThreadLayout* virtual_threads)
+KernelWaits::KernelWaits(const WaitLimits& limits, linux::WaitParts parts, linux::BpfRing ring, Mapping bottoms,
+                         const KernelWaitsMemory& memory, const hotspot::ThreadFields& fields,
+                         const hotspot::VirtualThreadLayout* virtual_threads)
     : limits_(limits),
-      ring_bytes_(ring_bytes),
+      memory_(memory),
+      fields_(fields),
       ring_(std::move(ring)),
+      bottoms_(std::move(bottoms)),
       parts_(std::move(parts)),
       own_(kOwnRing),
-      copy_(fields, virtual_threads, own_.bottoms(), own_.ring()) {}
+      copy_(fields, virtual_threads, this->bottoms(), own_.ring()),
+      nothing_(linux::bpf::kLargeCopy) {}
 
 Result<std::unique_ptr<KernelWaits>> KernelWaits::make(const WaitLimits& limits, const hotspot::ThreadFields& fields,
                                                        const hotspot::VirtualThreadLayout* virtual_threads,
-                                                       size_t ring_bytes) {
-  linux::bpf::WaitSettings settings{};
-  settings.thread = KernelCapture::settings_for(fields, virtual_threads);
-  if (Status status = linux::aim_at(settings.thread, "/proc/self"); !status) return std::move(status).error();
+                                                       const KernelWaitsMemory& memory) {
+  linux::bpf::Settings settings = KernelCapture::settings_for(fields, virtual_threads);
+  if (Status status = linux::aim_at(settings, "/proc/self"); !status) return std::move(status).error();
   settings.pending_monitor = fields.pending_monitor;
-  settings.min_ns = static_cast<uint64_t>(limits.min.count);
-  settings.max_ns = static_cast<uint64_t>(limits.max.count);
-  auto parts = linux::make_wait_parts(settings, ring_bytes);
+  settings.min_wait_ns = static_cast<uint64_t>(limits.min.count);
+  settings.max_wait_ns = static_cast<uint64_t>(limits.max.count);
+  auto parts = linux::make_wait_parts(settings, memory.ring);
   if (!parts) return std::move(parts).error();
-  auto ring = linux::BpfRing::map(parts->ring.get(), ring_bytes);
+  auto ring = linux::BpfRing::map(parts->ring.get(), memory.ring);
   if (!ring) return std::move(ring).error();
-  std::unique_ptr<KernelWaits> waits(
-      new KernelWaits(limits, std::move(*parts), std::move(*ring), ring_bytes, fields, virtual_threads));
+  Mapping bottoms = Mapping::of(parts->bottoms.get(), sizeof(capture::JavaBottoms));
+  if (!bottoms) return errno_error("mapping what is shared with the eBPF programs", errno);
+  std::unique_ptr<KernelWaits> waits(new KernelWaits(limits, std::move(*parts), std::move(*ring), std::move(bottoms),
+                                                     memory, fields, virtual_threads));
   if (!waits->own_.has_memory()) return Error{Errc::kFailed, "no memory for the ring of waits"};
   return waits;
 }
 
-bool KernelWaits::read(pid_t tid, WaitingThread& out) const {
-  return linux::find_in_bpf_map(parts_.threads.get(), &tid, &out) == 0;
+void KernelWaits::stop() noexcept {
+  const std::lock_guard guard(attached_lock_);
+  if (parts_.attached.empty()) return;
+  parts_.attached.clear();
+  stopped_at_.store(monotonic_now().count);
+  // A program may be at work on another CPU yet; this waits for it.
+  (void)::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 }
 
-bool KernelWaits::thread_started(const JavaThread& thread) {
-  const auto cpu = linux::thread_cpu_time(thread.tid);
-  if (!cpu) return true;  // gone already
-  WaitingThread known{};
-  known.java_thread = reinterpret_cast<uintptr_t>(thread.java_thread);
-  known.serial = thread.serial;
-  if (linux::set_in_bpf_map(parts_.threads.get(), &thread.tid, &known) != 0) {
-    not_followed_.fetch_add(1, std::memory_order_relaxed);
-    return true;  // its CPU time may still be sampled
+// The time up to which waits are found.
+Nanos KernelWaits::now() const {
+  const int64_t stopped = stopped_at_.load();
+  return stopped != 0 ? Nanos(stopped) : monotonic_now();
+}
+
+uint64_t KernelWaits::epoch() const {
+  return fields_.unloaded != nullptr ? *fields_.unloaded + *fields_.unloaded_shared : 0;
+}
+
+bool KernelWaits::read(const Entry& entry, WaitingThread& out) const {
+  return linux::find_in_bpf_map(parts_.threads.get(), &entry.sleeper.tid, &out) == 0;
+}
+
+// The programs' account and the kernel's own, of the same moment.
+bool KernelWaits::read(const Entry& entry, Now& out) const {
+  constexpr int kTries = 3;
+  const pid_t tid = entry.sleeper.tid;
+  const bool needs_queue = entry.before != Before::kNone;
+  for (int i = 0; i < kTries; ++i) {
+    if (!read(entry, out.thread)) return false;
+    out.at = now();
+    const auto cpu = linux::thread_cpu_time(tid);
+    const auto schedule = needs_queue ? schedules_.of(tid) : std::nullopt;
+    out.alive = cpu.has_value();
+    out.cpu = cpu ? *cpu - entry.cpu_at_start : entry.cpu;
+    out.queued = schedule ? schedule->queued - entry.queued_at_start : Nanos(0);
+    WaitingThread after{};
+    if (!needs_queue || !read(entry, after)) return true;
+    if (after.ran == out.thread.ran && after.since == out.thread.since) return true;
   }
-  const std::lock_guard guard(lock_);
-  entries_[thread.tid] = {{thread.tid, thread.serial, thread.java_thread, 0}, monotonic_now(), *cpu, {}};
   return true;
 }
 
-// Those that sleep already: the kernel's programs have not seen them go, and will not see them come. They are told, and
-// find them on their way back from the system call.
-Status KernelWaits::start() {
-  std::vector<Sleeper> sleepers;
-  {
-    const std::lock_guard guard(lock_);
-    for (const auto& [tid, entry] : entries_) sleepers.push_back(entry.sleeper);
+bool KernelWaits::give_place(Entry& entry, size_t which) {
+  constexpr int kTries = 4;
+  const size_t bytes = linux::WaitParts::kCopyBytes[which];
+  if (copies_bytes_ + bytes > memory_.copies) return false;
+  for (int i = 0; i < kTries; ++i) {
+    // The kernel keeps a few of each size at hand, and gets more when they have run out.
+    const int err = linux::set_in_bpf_map(parts_.copies[which].get(), &entry.sleeper.tid, nothing_.data());
+    if (err == ENOMEM) continue;
+    if (err != 0) return false;
+    copies_bytes_ += bytes;
+    entry.places |= 1U << which;
+    return true;
   }
-  for (const Sleeper& sleeper : sleepers) say_that_it_sleeps(sleeper);
-  return {};
+  return false;
 }
 
-void KernelWaits::say_that_it_sleeps(const Sleeper& sleeper) {
-  const auto before = linux::thread_cpu_time(sleeper.tid);
-  const char state = linux::thread_state(sleeper.tid);
-  WaitingThread thread{};
-  if (state != 'S' && state != 'D') return;
+void KernelWaits::stack_was_cut(uint32_t thread) {
   const std::lock_guard guard(lock_);
-  if (entries_.count(sleeper.tid) == 0 || !read(sleeper.tid, thread) || thread.task != 0 || thread.since != 0) return;
-  thread.since = static_cast<uint64_t>(monotonic_now().count);
-  thread.asleep = thread.from_before = thread.in_call = 1;
-  (void)linux::set_in_bpf_map(parts_.threads.get(), &sleeper.tid, &thread);
-  if (linux::thread_cpu_time(sleeper.tid) == before) return;
-  thread.since = thread.asleep = thread.from_before = 0;  // it had just come back
-  (void)linux::set_in_bpf_map(parts_.threads.get(), &sleeper.tid, &thread);
+  const auto it = entries_.find(thread);
+  if (it == entries_.end()) return;
+  for (size_t which = kSmall; which < parts_.copies.size(); ++which) {
+    if (it->second.places >> which != 0) continue;  // it has that, or a larger one
+    give_place(it->second, which);
+    return;
+  }
 }
 
-void KernelWaits::stop() noexcept {
-  const std::lock_guard guard(attached_lock_);
-  parts_.attached.clear();
+bool KernelWaits::thread_started(const JavaThread& thread) {
+  const bool itself = thread.tid == ::gettid();
+  Entry entry;
+  entry.sleeper = {thread.tid, thread.serial, thread.java_thread, 0};
+  const std::lock_guard guard(lock_);
+  // Most stacks fit into the middle one. If there are very many threads, they begin with a small one.
+  const bool has_place =
+      (copies_bytes_ < memory_.copies / 4 && give_place(entry, kMiddle)) || give_place(entry, kSmall);
+  if (!has_place) ++without_place_;
+  WaitingThread known{};
+  known.java_thread = reinterpret_cast<uintptr_t>(thread.java_thread);
+  known.serial = thread.serial;
+  entry.started = now();
+  if (itself) known.running_since = static_cast<uint64_t>(entry.started.count);
+  if (linux::set_in_bpf_map(parts_.threads.get(), &thread.tid, &known) != 0) {
+    ++not_followed_;
+    erase(entry);
+    return true;  // its CPU time may still be sampled
+  }
+  // After it is known to the programs: if it sleeps now, and they have not seen it go, it has not run since.
+  const auto cpu = linux::thread_cpu_time(thread.tid);
+  if (!cpu) {  // gone already
+    erase(entry);
+    return true;
+  }
+  entry.cpu_at_start = *cpu;
+  if (!itself) {
+    entry.before = Before::kAsked;
+    to_look_at_.push_back(thread.serial);
+  }
+  entries_[thread.serial] = entry;
+  return true;
+}
+
+// A few at a time, as there is room in the ring: there may be thousands.
+void KernelWaits::look_at_sleepers() {
+  constexpr int kAtOnce = 16;
+  const std::lock_guard guard(lock_);
+  for (int i = 0; i < kAtOnce && !to_look_at_.empty(); ++i) {
+    const auto it = entries_.find(to_look_at_.back());
+    if (it != entries_.end()) {
+      it->second.before = look_at(it->second);
+      if (it->second.before == Before::kAsked) return;
+    }
+    to_look_at_.pop_back();
+  }
+}
+
+KernelWaits::Before KernelWaits::look_at(Entry& entry) {
+  const pid_t tid = entry.sleeper.tid;
+  const auto still_asleep = [&] {
+    const auto cpu = linux::thread_cpu_time(tid);
+    return cpu && *cpu == entry.cpu_at_start;
+  };
+  const auto schedule = schedules_.of(tid);
+  WaitingThread thread{};
+  if (!schedule || schedule->state == 'R' || !still_asleep()) return Before::kNone;
+  if (!read(entry, thread) || thread.first_left != 0) return Before::kNone;
+  entry.queued_at_start = schedule->queued;
+  switch (copy_.copy(entry.sleeper, now(), now() - entry.started, still_asleep)) {
+    case SleeperCopy::Outcome::kCopied:
+      return Before::kCopied;
+    case SleeperCopy::Outcome::kRingFull:
+      return Before::kAsked;
+    case SleeperCopy::Outcome::kWoken:
+    case SleeperCopy::Outcome::kUnreadable:
+      break;
+  }
+  return Before::kAsleep;
+}
+
+// It has slept from the beginning until it left a CPU for the first time that the programs have seen, but for what it
+// ran then, and stood in the run queue before.
+void KernelWaits::end_wait_from_before(Entry& entry, const Now& seen, bool ongoing) {
+  const Before before = std::exchange(entry.before, Before::kNone);
+  if (before != Before::kCopied && before != Before::kAsleep) return;
+  Nanos length = seen.at - entry.started;
+  if (!ongoing) {
+    const WaitingThread& thread = seen.thread;
+    const Nanos until = thread.first_left != 0 ? nanos(thread.first_left) : seen.at;
+    Nanos ran_since = nanos(thread.ran);
+    if (thread.running_since != 0) ran_since += seen.at - nanos(thread.running_since);
+    const Nanos ran = std::max(Nanos(0), seen.cpu - ran_since);
+    Nanos queued_since = nanos(thread.queue.ns);
+    const Nanos queue_end = seen.at;
+    if (thread.since != 0 && thread.asleep == 0) queued_since += queue_end - nanos(thread.since);
+    entry.unseen_queue = std::max(Nanos(0), seen.queued - queued_since);
+    length = std::max(Nanos(0), until - entry.started - ran - entry.unseen_queue);
+  }
+  const WaitAccount::Wait wait{entry.started, length, true};
+  if (length < limits_.min) return entry.apart.shorter.add(length);
+  if (limits_.max.count != 0 && length > limits_.max) return entry.apart.longer.add(length);
+  ++own_taken_;
+  const bool written = before == Before::kCopied && own_.write_end(entry.sleeper.serial, wait, ongoing);
+  (written ? entry.apart.written : entry.apart.missed).add(length);
+  if (written) return;
+  ++(before == Before::kCopied ? own_ring_full_ : own_late_);
+}
+
+// What the thread has left behind, as a record of its own.
+bool KernelWaits::write_copy(const Entry& entry, const WaitingThread& thread, Nanos length) {
+  if (thread.copy == linux::bpf::kNowhere || thread.copy > parts_.copies.size()) return false;
+  const size_t which = thread.copy - 1;
+  record_.resize(linux::WaitParts::kCopyBytes[which]);
+  if (thread.copy_bytes > record_.size()) return false;
+  if (linux::find_in_bpf_map(parts_.copies[which].get(), &entry.sleeper.tid, record_.data()) != 0) return false;
+  auto& header = *reinterpret_cast<linux::bpf::SampleHeader*>(record_.data());
+  header.time_ns = thread.since;
+  header.weight_ns = static_cast<uint64_t>(length.count);
+  header.flags = linux::bpf::kFlagWaits | linux::bpf::kFlagOngoing;
+  if (thread.copy_blocked != 0) header.flags |= linux::bpf::kFlagBlocked;
+  uint8_t* out = own_.ring().reserve(thread.copy_bytes);
+  if (out == nullptr) return false;
+  std::memcpy(out, record_.data(), thread.copy_bytes);
+  own_.ring().commit(out);
+  return true;
+}
+
+void KernelWaits::end_open_wait(Entry& entry, const Now& seen) {
+  if (!sleeps(seen.thread)) return;
+  const Nanos length = seen.at - nanos(seen.thread.since);
+  if (length.count <= 0) return;
+  if (length < limits_.min) return entry.apart.shorter.add(length);
+  if (limits_.max.count != 0 && length > limits_.max) return entry.apart.longer.add(length);
+  ++own_taken_;
+  const bool written = write_copy(entry, seen.thread, length);
+  (written ? entry.apart.written : entry.apart.missed).add(length);
+  if (!written) ++own_late_;
 }
 
 size_t KernelWaits::consume(const Visit& visit, size_t at_most) {
-  const size_t count = ring_.consume(
-      [&](const uint8_t* record, size_t) { visit(*reinterpret_cast<const capture::FragmentRecord*>(record)); },
-      at_most);
-  return count + own_.consume(visit, at_most - count);
+  look_at_sleepers();
+  const uint64_t epoch_now = epoch();
+  const size_t own = own_.consume(visit, at_most);
+  const size_t seen = ring_.consume(
+      [&](const uint8_t* record, size_t size) {
+        record_.assign(record, record + size);  // the ring is the kernel's to write
+        auto& fragment = *reinterpret_cast<linux::bpf::Fragment*>(record_.data() + sizeof(linux::bpf::SampleHeader));
+        // What is on the stack of a thread that sleeps can't be unloaded; this one has slept since we were here last.
+        fragment.epoch = std::max<uint64_t>(fragment.epoch, epoch_before_);
+        visit(*reinterpret_cast<const capture::FragmentRecord*>(record_.data()));
+      },
+      at_most - own);
+  if (own + seen < at_most) epoch_before_ = epoch_now;
+  return own + seen;
 }
 
-ThreadTimes KernelWaits::times_of(Entry& entry, const WaitingThread& thread, Nanos open) {
+ThreadTimes KernelWaits::times_of(Entry& entry, const Now& seen) {
+  const WaitingThread& thread = seen.thread;
+  entry.cpu = seen.cpu;
   ThreadTimes times;
   times.serial = entry.sleeper.serial;
-  const auto cpu = linux::thread_cpu_time(entry.sleeper.tid);
-  if (cpu) entry.cpu = *cpu - entry.cpu_at_start;
-  times.of(TimePart::kCpu).time = entry.cpu;
-  const auto set = [&](TimePart part, const linux::bpf::TimeSum& sum) { times.of(part) = {nanos(sum.ns), sum.count}; };
-  set(TimePart::kQueue, thread.queue);
-  set(TimePart::kWaits, thread.written);
-  set(TimePart::kShortWaits, thread.shorter);
-  set(TimePart::kLongWaits, thread.longer);
-  set(TimePart::kMissedWaits, thread.missed);
-  if (open.count > 0) times.of(TimePart::kOpenWait) = {open, 1};
-  if (!cpu) return times;  // gone without a word, nobody knows when
-  // What the programs have not seen, whatever the reason, is not lost.
-  Nanos rest = monotonic_now() - entry.started;
+  times.of(TimePart::kCpu).time = seen.cpu;
+  times.of(TimePart::kQueue).time = nanos(thread.queue.ns) + entry.unseen_queue;
+  times.of(TimePart::kWaits) = sum_of(thread.written, entry.apart.written);
+  times.of(TimePart::kShortWaits) = sum_of(thread.shorter, entry.apart.shorter);
+  times.of(TimePart::kLongWaits) = sum_of(thread.longer, entry.apart.longer);
+  times.of(TimePart::kMissedWaits) = sum_of(thread.missed, entry.apart.missed);
+  if (!seen.alive) return times;  // gone without a word, nobody knows when
+  // Off its CPU just now: what for is in no sum yet.
+  const Nanos since = thread.since != 0 ? nanos(thread.since) : entry.started;
+  if (entry.before == Before::kAsleep || entry.before == Before::kCopied || (sleeps(thread) && !stopped_at_.load())) {
+    times.of(TimePart::kOpenWait) = {std::max(Nanos(0), seen.at - since), 1};
+  } else if (thread.since != 0 && !sleeps(thread)) {
+    const Nanos woken = thread.asleep != 0 ? nanos(thread.woken) : since;
+    times.of(TimePart::kQueue).time += std::max(Nanos(0), seen.at - woken);
+    if (thread.asleep != 0) times.of(TimePart::kShortWaits).time += woken - since;
+  }
+  Nanos rest = seen.at - entry.started;
   for (const WaitAccount::Sum& part : times.parts) rest -= part.time;
+  WaitAccount::Sum& queue = times.of(TimePart::kQueue);
+  // Its clock runs from a little before the programs see it come: that was no queue any more.
+  if (rest.count < 0) queue.time = std::max(Nanos(0), queue.time + rest);
+  // On a CPU by the programs' account, but not by its own clock: a hypervisor had that CPU, or an interrupt.
+  Nanos on_cpu = nanos(thread.ran);
+  if (thread.running_since != 0) on_cpu += seen.at - nanos(thread.running_since);
+  const Nanos taken = std::clamp(on_cpu - seen.cpu, Nanos(0), std::max(Nanos(0), rest));
+  queue.time += taken;
+  rest -= taken;
+  // What the programs have not seen, whatever the reason, is not lost.
   if (rest.count > 0) times.of(TimePart::kMissedWaits).time += rest;
   return times;
 }
 
-void KernelWaits::erase(pid_t tid, uint64_t task) const {
+void KernelWaits::erase(const Entry& entry) {
+  WaitingThread thread{};
+  const pid_t tid = entry.sleeper.tid;
+  if (read(entry, thread) && thread.task != 0) (void)linux::erase_in_bpf_map(parts_.tasks.get(), &thread.task);
   (void)linux::erase_in_bpf_map(parts_.threads.get(), &tid);
-  if (task != 0) (void)linux::erase_in_bpf_map(parts_.tasks.get(), &task);
+  for (size_t which = 0; which < parts_.copies.size(); ++which) {
+    if ((entry.places >> which & 1U) == 0) continue;
+    (void)linux::erase_in_bpf_map(parts_.copies[which].get(), &tid);
+    copies_bytes_ -= linux::WaitParts::kCopyBytes[which];
+  }
 }
 
 void KernelWaits::thread_ended(const JavaThread& thread) {
   const std::lock_guard guard(lock_);
-  const auto it = entries_.find(thread.tid);
+  const auto it = entries_.find(thread.serial);
   if (it == entries_.end()) return;
-  WaitingThread last{};
-  if (read(thread.tid, last)) ended_.push_back(times_of(it->second, last, Nanos(0)));
-  erase(thread.tid, last.task);
+  Now last{};
+  if (read(it->second, last)) {
+    end_wait_from_before(it->second, last, false);
+    ended_.push_back(times_of(it->second, last));
+  }
+  erase(it->second);
   entries_.erase(it);
 }
 
@@ -158,50 +357,27 @@ bool KernelWaits::close_one() {
   if (entries_.empty()) return false;
   Entry entry = entries_.begin()->second;
   entries_.erase(entries_.begin());
-  WaitingThread thread{};
-  const pid_t tid = entry.sleeper.tid;
-  if (!read(tid, thread)) return true;
-  const Nanos length = sleeps(thread) ? monotonic_now() - nanos(thread.since) : Nanos(0);
-  if (length.count > 0) {
-    const WaitAccount::Wait wait{nanos(thread.since), length, thread.from_before != 0};
-    const auto cpu = linux::thread_cpu_time(tid);
-    const auto still_asleep = [&] { return linux::thread_cpu_time(tid) == cpu; };
-    linux::bpf::TimeSum* sum = &thread.missed;
-    if (length < limits_.min) {
-      sum = &thread.shorter;
-    } else if (limits_.max.count != 0 && length > limits_.max) {
-      sum = &thread.longer;
-    } else {
-      ++own_taken_;
-      const bool written =
-          linux::thread_state(tid) != 'R' &&
-          copy_.copy(entry.sleeper, monotonic_now(), length, still_asleep) == SleeperCopy::Outcome::kCopied &&
-          own_.write_end(entry.sleeper.serial, wait, true);
-      if (written) {
-        sum = &thread.written;
-      } else {
-        ++own_missed_;
-      }
-    }
-    sum->ns += static_cast<uint64_t>(length.count);
-    sum->count += 1;
+  Now last{};
+  if (read(entry, last)) {
+    end_wait_from_before(entry, last, last.thread.first_left == 0 && last.cpu.count == 0);
+    end_open_wait(entry, last);
+    ended_.push_back(times_of(entry, last));
   }
-  ended_.push_back(times_of(entry, thread, Nanos(0)));
-  erase(tid, thread.task);
+  erase(entry);
   return true;
 }
 
 std::vector<ThreadTimes> KernelWaits::changed_times() {
   const std::lock_guard guard(lock_);
   std::vector<ThreadTimes> changed = std::exchange(ended_, {});
-  const Nanos now = monotonic_now();
-  for (auto& [tid, entry] : entries_) {
-    WaitingThread thread{};
-    if (!read(tid, thread)) continue;
+  for (auto& [serial, entry] : entries_) {
+    Now seen{};
+    if (!read(entry, seen)) continue;
+    const WaitingThread& thread = seen.thread;
+    if (thread.first_left != 0) end_wait_from_before(entry, seen, false);
     const uint64_t mark = thread.queue.ns + thread.written.count + thread.shorter.count + thread.longer.count +
                           thread.missed.count + thread.since;
-    if (std::exchange(entry.told, mark + 1) == mark + 1) continue;
-    changed.push_back(times_of(entry, thread, sleeps(thread) ? now - nanos(thread.since) : Nanos(0)));
+    if (std::exchange(entry.told, mark) != mark) changed.push_back(times_of(entry, seen));
   }
   return changed;
 }
@@ -213,22 +389,22 @@ void KernelWaits::add_to(EngineStats& stats) {
   if (linux::find_in_bpf_map(parts_.counters.get(), &key, of_cpus.data()) == 0) {
     for (const WaitCounters& cpu : of_cpus) {
       sum.taken += cpu.taken;
-      sum.in_fault += cpu.in_fault;
-      sum.ring_full += cpu.ring_full;
-      sum.thread_unreadable += cpu.thread_unreadable;
-      sum.stack_unreadable += cpu.stack_unreadable;
       sum.ns += cpu.ns;
+      for (size_t i = 0; i < linux::bpf::kWaitDrops; ++i) sum.dropped[i] += cpu.dropped[i];
     }
   }
+  const std::lock_guard guard(lock_);
   stats.taken = sum.taken + own_taken_;
-  stats.dropped["in a page fault"] = sum.in_fault;
-  stats.dropped[capture::kDropNames[static_cast<size_t>(capture::Drop::kRingFull)]] = sum.ring_full;
-  stats.dropped["thread unreadable"] = sum.thread_unreadable;
-  stats.dropped["stack unreadable"] = sum.stack_unreadable;
-  stats.dropped["over before the stack was read"] = own_missed_;
+  stats.dropped[capture::kDropNames[static_cast<size_t>(capture::Drop::kRingFull)]] =
+      sum.dropped[linux::bpf::kDropRingFull] + own_ring_full_;
+  stats.dropped["thread unreadable"] = sum.dropped[linux::bpf::kDropThreadUnreadable];
+  stats.dropped["stack unreadable"] = sum.dropped[linux::bpf::kDropStackUnreadable];
+  stats.dropped["no memory for the stack"] = sum.dropped[linux::bpf::kDropNoPlace];
+  stats.dropped["over before the stack was read"] = own_late_;
   stats.in_app_threads = nanos(sum.ns);
-  stats.memory = Bytes(static_cast<int64_t>(ring_bytes_ + own_.bytes()));
-  stats.counters["threads not followed"] = not_followed_.load(std::memory_order_relaxed);
+  stats.memory = Bytes(static_cast<int64_t>(memory_.ring + own_.bytes() + parts_.map_bytes + copies_bytes_));
+  stats.counters["threads not followed"] = not_followed_;
+  stats.counters["threads without memory for their stacks"] = without_place_;
 }
 
 }  // namespace tarsier::agent

@@ -1,5 +1,8 @@
 // Finds waits in the kernel, by the eBPF programs of linux/wait_parts.h: every wait of at least the threshold, with its
-// exact length and the stack that the thread has when it comes back.
+// exact length and the stack that the thread had when it went to sleep.
+//
+// What the programs have not seen begin they don't know: threads that sleep already when they are made known. These are
+// copied from outside, as the watcher does it; when they have run, the kernel's accounts tell how long they had slept.
 #pragma once
 
 #include <atomic>
@@ -12,23 +15,31 @@
 #include "agent/engines/wait_account.h"
 #include "agent/engines/wait_finder.h"
 #include "agent/engines/wait_records.h"
+#include "base/mapping.h"
 #include "linux/bpf_ring.h"
+#include "linux/thread_schedule.h"
 #include "linux/wait_parts.h"
 
 namespace tarsier::agent {
+
+struct KernelWaitsMemory {
+  size_t ring;    // a power of two, of whole pages
+  size_t copies;  // of the stacks of threads that sleep: not more than that in all
+};
 
 class KernelWaits final : public WaitFinder {
  public:
   // `virtual_threads` may be null; both must live as long. An error if it is not permitted here.
   static Result<std::unique_ptr<KernelWaits>> make(const WaitLimits& limits, const hotspot::ThreadFields& fields,
                                                    const hotspot::VirtualThreadLayout* virtual_threads,
-                                                   size_t ring_bytes);
+                                                   const KernelWaitsMemory& memory);
   ~KernelWaits() override { stop(); }
 
-  Status start() override;
+  Status start() override { return {}; }
   void stop() noexcept override;
   size_t consume(const Visit& visit, size_t at_most) override;
-  capture::JavaBottoms& bottoms() override { return own_.bottoms(); }
+  capture::JavaBottoms& bottoms() override { return *reinterpret_cast<capture::JavaBottoms*>(bottoms_.data()); }
+  void stack_was_cut(uint32_t thread) override;
   bool close_one() override;
   std::vector<ThreadTimes> changed_times() override;
   void add_to(EngineStats& stats) override;
@@ -37,34 +48,64 @@ class KernelWaits final : public WaitFinder {
   void thread_ended(const JavaThread& thread) override;
 
  private:
+  // A wait that the programs have not seen begin.
+  enum class Before : uint8_t { kNone, kAsked, kAsleep, kCopied };
   struct Entry {
     Sleeper sleeper;
     Nanos started, cpu_at_start;
-    Nanos cpu;          // used since, when that was last asked
-    uint64_t told = 0;  // a number that changes with its account
+    Nanos cpu;  // used since, when that was last asked
+    Before before = Before::kNone;
+    Nanos queued_at_start;       // of a thread that slept
+    WaitAccount::Sums apart;     // of waits that are not in the programs' sums
+    Nanos unseen_queue;          // nor is this
+    unsigned places = 0;         // bits: the copies that it has room for
+    uint64_t told = UINT64_MAX;  // a number that changes with its account
+  };
+  struct Now {
+    linux::bpf::WaitingThread thread;
+    Nanos at, cpu, queued;
+    bool alive = true;
   };
 
-  KernelWaits(const WaitLimits& limits, linux::WaitParts parts, linux::BpfRing ring, size_t ring_bytes,
-              const hotspot::ThreadFields& fields, const hotspot::VirtualThreadLayout* virtual_threads);
-  [[nodiscard]] bool read(pid_t tid, linux::bpf::WaitingThread& out) const;
-  void say_that_it_sleeps(const Sleeper& sleeper);
-  static ThreadTimes times_of(Entry& entry, const linux::bpf::WaitingThread& thread, Nanos open);
-  void erase(pid_t tid, uint64_t task) const;
+  KernelWaits(const WaitLimits& limits, linux::WaitParts parts, linux::BpfRing ring, Mapping bottoms,
+              const KernelWaitsMemory& memory, const hotspot::ThreadFields& fields,
+              const hotspot::VirtualThreadLayout* virtual_threads);
+  [[nodiscard]] Nanos now() const;
+  [[nodiscard]] bool read(const Entry& entry, linux::bpf::WaitingThread& out) const;
+  [[nodiscard]] bool read(const Entry& entry, Now& out) const;
+  void look_at_sleepers();
+  [[nodiscard]] Before look_at(Entry& entry);
+  void end_wait_from_before(Entry& entry, const Now& seen, bool ongoing);
+  void end_open_wait(Entry& entry, const Now& seen);
+  [[nodiscard]] bool write_copy(const Entry& entry, const linux::bpf::WaitingThread& thread, Nanos length);
+  bool give_place(Entry& entry, size_t which);
+  ThreadTimes times_of(Entry& entry, const Now& seen);
+  void erase(const Entry& entry);
+  [[nodiscard]] uint64_t epoch() const;
 
   const WaitLimits limits_;
-  const size_t ring_bytes_;
+  const KernelWaitsMemory memory_;
+  const hotspot::ThreadFields& fields_;
   linux::BpfRing ring_;
+  const Mapping bottoms_;
   linux::WaitParts parts_;
   std::mutex attached_lock_;  // of parts_.attached
-  // For waits that are not over at the end, of which the kernel writes nothing.
+  std::atomic<int64_t> stopped_at_{0};
+  const linux::ThreadSchedules schedules_;
+  // What is copied from outside.
   WaitRecords own_;
   SleeperCopy copy_;
+  std::vector<uint8_t> record_;
+  uint64_t epoch_before_ = 0;  // of class unloading, when the ring was last read to its end
 
   std::mutex lock_;
-  std::unordered_map<pid_t, Entry> entries_;
+  std::unordered_map<uint32_t, Entry> entries_;  // by serial
+  std::vector<uint32_t> to_look_at_;             // threads that were there before us
   std::vector<ThreadTimes> ended_;
-  uint64_t own_taken_ = 0, own_missed_ = 0;
-  std::atomic<int64_t> not_followed_{0};
+  const std::vector<uint8_t> nothing_;
+  size_t copies_bytes_ = 0;
+  uint64_t own_taken_ = 0, own_late_ = 0, own_ring_full_ = 0;
+  int64_t not_followed_ = 0, without_place_ = 0;
 };
 
 }  // namespace tarsier::agent

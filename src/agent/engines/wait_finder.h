@@ -25,6 +25,8 @@ class WaitFinder : public ThreadListener {
   virtual size_t consume(const Visit& visit, size_t at_most) = 0;
   // Where the decoder notes what need not be copied.
   virtual capture::JavaBottoms& bottoms() = 0;
+  // Frames are missing from what was copied of the thread's stack.
+  virtual void stack_was_cut(uint32_t /*thread*/) {}
   // After stop(): ends the account of some thread; a wait that goes on is said to be ongoing. False if there is none
   // left. To be called with room for a record.
   virtual bool close_one() = 0;

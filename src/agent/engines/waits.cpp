@@ -35,7 +35,7 @@ class WaitsEngine final : public Engine {
   [[nodiscard]] size_t ring_bytes() const {
     return std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(context_.options.memory.count / 8, 1 << 18)));
   }
-  // Tries the mechanisms from the best downwards. What it answers is why it is this one.
+  // What it answers is why it is this one.
   Result<std::string> choose_finder();
   Status use_kernel();
   Status use_watcher();
@@ -62,22 +62,20 @@ Result<control::EngineReport> WaitsEngine::probe() {
 }
 
 Result<std::string> WaitsEngine::choose_finder() {
-  const std::string& asked = context_.options.waits_by;
-  std::string instead;
-  if (asked != "watcher") {
+  if (context_.options.waits_by == "ebpf") {
     mechanism_ = "ebpf";
-    const Status kernel = use_kernel();
-    if (kernel) return std::string("the kernel tells every wait, with its exact length");
-    if (!asked.empty()) return Error(kernel.error()).in("--waits-by ebpf");
-    instead = "; not ebpf: " + kernel.error().what;
+    if (Status kernel = use_kernel(); !kernel) return std::move(kernel).error().in("--waits-by ebpf");
+    return std::string("the kernel tells every wait, with its exact length");
   }
   mechanism_ = "watcher";
   if (Status watcher = use_watcher(); !watcher) return std::move(watcher).error();
-  return "a thread of ours looks at those that sleep; needs no right" + instead;
+  return std::string("a thread of ours looks at those that sleep; needs no right");
 }
 
 Status WaitsEngine::use_kernel() {
-  auto finder = KernelWaits::make(limits(), decoding_->fields(), decoding_->virtual_threads(), ring_bytes());
+  // Its ring holds what is worth an event, no more; the copies are of all threads.
+  const KernelWaitsMemory memory{ring_bytes() / 2, ring_bytes() * 3 / 2};
+  auto finder = KernelWaits::make(limits(), decoding_->fields(), decoding_->virtual_threads(), memory);
   if (!finder) return std::move(finder).error();
   finder_ = std::move(*finder);
   return {};
@@ -108,7 +106,11 @@ bool WaitsEngine::drain() {
   const Nanos start = clock_now(CLOCK_THREAD_CPUTIME_ID);
   decoding_->decoder().begin();
   const size_t count = finder_->consume(
-      [this](const capture::FragmentRecord& record) { decoding_->decode(record, finder_->bottoms()); }, kPiece);
+      [this](const capture::FragmentRecord& record) {
+        decoding_->decode(record, finder_->bottoms());
+        if (!record.repeated && decoding_->decoder().stack_was_cut()) finder_->stack_was_cut(record.thread);
+      },
+      kPiece);
   if (count > 0) decoding_time_ = decoding_time_ + (clock_now(CLOCK_THREAD_CPUTIME_ID) - start);
   return count == kPiece;
 }

@@ -12,6 +12,7 @@
 #include "linux/bpf/fragment_layout.h"
 #include "linux/bpf/frozen_frames.h"
 #include "linux/bpf/helpers.h"
+#include "linux/bpf/java_thread.h"
 #include "linux/bpf/maps.h"
 #include "linux/bpf/registers.h"
 
@@ -22,20 +23,6 @@ struct Sample {
   __u32 tid;
   __u64 now, weight, base, continuation;
 };
-
-static ALWAYS_INLINE int read_thread(struct Fragment* out, __u64 java_thread) {
-  const char* at = (const char*)java_thread;
-  if (bpf_probe_read_user(&out->anchor_sp, 8, at + settings.anchor_sp) != 0) return 0;
-  if (bpf_probe_read_user(&out->anchor_pc, 8, at + settings.anchor_pc) != 0) return 0;
-  if (bpf_probe_read_user(&out->anchor_fp, 8, at + settings.anchor_fp) != 0) return 0;
-  if (bpf_probe_read_user(&out->thread_state, 4, at + settings.thread_state) != 0) return 0;
-  if (settings.unloaded == 0) return 1;
-  __u64 unloaded = 0, shared = 0;
-  if (bpf_probe_read_user(&unloaded, 8, (const void*)settings.unloaded) != 0) return 0;
-  if (bpf_probe_read_user(&shared, 8, (const void*)settings.unloaded_shared) != 0) return 0;
-  out->epoch = unloaded + shared;
-  return 1;
-}
 
 // Header, kernel frames and of the fragment the registers; the rest of it is 0.
 static ALWAYS_INLINE struct Fragment* begin_record(char* record, struct Tick* tick, const struct Sample* sample) {
@@ -69,23 +56,6 @@ static ALWAYS_INLINE struct Fragment* begin_record(char* record, struct Tick* ti
   fragment->frozen_cut = 0;
   fragment->cut = 0;
   return fragment;
-}
-
-// From sp to the end of what is of interest; 0 on a stack of the application's own (a coroutine, a signal stack), of
-// which nobody knows where it ends.
-static ALWAYS_INLINE __u64 stack_size(__u64 sp, __u64 base, __u64 bottom) {
-  const __u64 end = bottom > sp && bottom <= base ? bottom : base;
-  return sp < end && end - sp < (1UL << 30) ? (end - sp) & ~7UL : 0;
-}
-
-// Above which the thread's stack has no Java frames; 0: not known. See capture/java_bottoms.h.
-static ALWAYS_INLINE __u64 java_bottom(__u32 serial) {
-  const __u32 zero = 0;
-  const struct Bottoms* learned = bpf_map_lookup_elem(&bottoms, &zero);
-  if (!learned) return 0;
-  const __u64 entry = learned->entries[serial % kBottoms];
-  const __u64 tag = (serial / kBottoms + 1) & 0xffff;
-  return entry >> kAddressBits == tag ? entry & ((1UL << kAddressBits) - 1) : 0;
 }
 
 // The verifier wants reservations of a constant size; these waste little.
@@ -192,17 +162,6 @@ static ALWAYS_INLINE void take_unknown_thread(struct Tick* tick, const struct Sa
   bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 }
 
-// Does the thread carry a virtual one?
-static ALWAYS_INLINE int is_carrier(const struct Sample* sample) {
-  if (!VIRTUAL.present) return 0;
-  // The entry of a continuation lies on the thread's own stack.
-  if (VIRTUAL.continuation != 0) {
-    return sample->continuation > sample->registers.sp && sample->continuation < sample->base;
-  }
-  const __u64 current = read_handle(sample->thread->java_thread, VIRTUAL.current);
-  return current != 0 && current != read_handle(sample->thread->java_thread, VIRTUAL.carrier);
-}
-
 SECTION("program")
 int take_fragment(struct Tick* tick) {
   struct bpf_pidns_info ids;
@@ -236,7 +195,7 @@ int take_fragment(struct Tick* tick) {
     ++counts->thread_unreadable;
     return 0;
   }
-  if (is_carrier(&sample)) {
+  if (is_carrier(java_thread, sample.continuation, sample.registers.sp, sample.base)) {
     take_virtual_thread(tick, &sample, cpu, counts);
   } else {
     take_platform_thread(tick, &sample, counts);

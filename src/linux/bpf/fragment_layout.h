@@ -50,6 +50,9 @@ struct Settings {
   __u64 unloaded, unloaded_shared;
   __u64 ring_bytes, max_deep_stack;
   struct VirtualThreads virtual_threads;
+  // Of the programs that find waits: where a JavaThread has the monitor that it wants to enter (0: not known), and how
+  // long a wait has to be and may be for an event of its own (0 for max: as long as it likes).
+  __u64 pending_monitor, min_wait_ns, max_wait_ns;
 };
 
 // By thread id, as the process's own pid namespace has it.

@@ -1,57 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
 //
-// On the tracepoint sched_switch: a thread that leaves its CPU to sleep begins to wait; one that gets a CPU again has
-// waited until it was woken, and stood in the run queue since. Waits that deserve an event are left to
-// wait_return.bpf.c, which runs in the thread itself: here the memory at hand is that of the thread that goes.
+// On the tracepoint sched_switch: a thread that leaves its CPU to sleep begins to wait, and leaves a copy of its stack;
+// one that gets a CPU again has waited until it was woken, and stood in the run queue since. If that was long enough
+// for an event, the copy goes into the ring; else it is forgotten.
+#include "linux/bpf/wait_copy.h"
 #include "linux/bpf/waits.h"
 
 struct Switch {
   __u64 preempted, from, to, state;  // the state only since Linux 5.18
 };
 
-#if defined(__TARGET_ARCH_arm64)
-struct SystemCall {
-  __u64 general[31], sp, pc, pstate, orig_x0;
-  __s32 number;  // -1: none
-};
-#define IN_CALL(call) ((call)->number >= 0)
-#elif defined(__TARGET_ARCH_x86)
-struct SystemCall {
-  __u64 general[15];
-  __s64 number;
-};
-#define IN_CALL(call) ((call)->number >= 0)
-#endif
-
-static ALWAYS_INLINE void leaves(const struct Switch* what, __u64 now) {
-  __u32 tid;
-  struct WaitingThread* thread = current_thread(&tid);
-  if (!thread) return;
+static ALWAYS_INLINE void leaves(const struct Switch* what, struct WaitingThread* thread, __u32 tid, __u64 now) {
   const __u64 task = what->from;
-  if (thread->task != task) {
-    thread->task = task;
-    bpf_map_update_elem(&tasks, &task, &tid, BPF_ANY);
-  }
-  // One that slept when we came, was woken, and loses its CPU on its way back.
-  if (thread->from_before && thread->since != 0) {
-    thread->due = now - thread->since;
-    thread->due_since = thread->since;
-  }
+  if (thread->task != task && bpf_map_update_elem(&tasks, &task, &tid, BPF_ANY) == 0) thread->task = task;
+  if (thread->running_since != 0) thread->ran += now - thread->running_since;
+  if (thread->first_left == 0) thread->first_left = now;
+  thread->running_since = 0;
   thread->woken = 0;
   thread->asleep = !(what->preempted & 1) && (__u32)what->state != 0;
-  if (thread->asleep) {
-    struct SystemCall call;
-    thread->in_call =
-        bpf_probe_read_kernel(&call, sizeof(call), bpf_task_pt_regs(bpf_get_current_task_btf())) == 0 && IN_CALL(&call);
-  }
   thread->since = now;
+  if (thread->asleep) leave_copy(thread, tid);
 }
 
-static ALWAYS_INLINE void comes(const struct Switch* what, __u64 now) {
-  struct WaitingThread* thread = thread_of_task(what->to);
-  if (!thread || thread->since == 0) return;
+static ALWAYS_INLINE int send(struct WaitingThread* thread, void* copy, __u64 room, __u64 since, __u64 length) {
+  struct SampleHeader* header = copy;
+  const __u64 bytes = thread->copy_bytes;
+  if (bytes > room) return 0;  // can't be; for the verifier
+  header->time_ns = since;
+  header->weight_ns = length;
+  header->flags = kFlagWaits | (thread->copy_blocked ? kFlagBlocked : 0);
+  if (bpf_ringbuf_output(&ring, copy, bytes, BPF_RB_NO_WAKEUP) != 0) return 0;
+  // Its name is known from now on.
+  const struct Fragment* fragment = (const struct Fragment*)(header + 1);
+  if (fragment->name_bytes != 0) thread->named_virtual_id = fragment->virtual_id;
+  return 1;
+}
+
+static ALWAYS_INLINE int send_copy(struct WaitingThread* thread, __u32 tid, __u64 since, __u64 length) {
+  void* copy = 0;
+  if (thread->copy == kNowhere) return 0;
+  thread->copy_failure = kDropRingFull;  // unless it succeeds
+  if (thread->copy == kSmall && (copy = bpf_map_lookup_elem(&small_copies, &tid)))
+    return send(thread, copy, kSmallCopy, since, length);
+  if (thread->copy == kMiddle && (copy = bpf_map_lookup_elem(&middle_copies, &tid)))
+    return send(thread, copy, kMiddleCopy, since, length);
+  if (thread->copy == kLarge && (copy = bpf_map_lookup_elem(&large_copies, &tid)))
+    return send(thread, copy, kLargeCopy, since, length);
+  return 0;
+}
+
+static ALWAYS_INLINE void comes(struct WaitingThread* thread, __u32 tid, __u64 now, struct WaitCounters* counts) {
   const __u64 since = thread->since;
+  if (since == 0) return;
   thread->since = 0;
+  thread->running_since = now;
   if (!thread->asleep) {
     thread->queue.ns += now - since;
     return;
@@ -59,33 +61,42 @@ static ALWAYS_INLINE void comes(const struct Switch* what, __u64 now) {
   const __u64 woken = thread->woken >= since && thread->woken <= now ? thread->woken : now;
   const __u64 length = woken - since;
   thread->queue.ns += now - woken;
-  // It has slept before in the same system call: one wait for whoever called it.
-  if (thread->due != 0) {
-    thread->due += length;
-    return;
-  }
-  if (length < settings.min_ns) {
+  if (length < settings.min_wait_ns) {
     add(&thread->shorter, length);
-  } else if (settings.max_ns != 0 && length > settings.max_ns) {
+  } else if (settings.max_wait_ns != 0 && length > settings.max_wait_ns) {
     add(&thread->longer, length);
-  } else if (thread->in_call) {
-    thread->due = length;
-    thread->due_since = since;
   } else {
-    const __u32 zero = 0;
-    struct WaitCounters* counts = bpf_map_lookup_elem(&counters, &zero);
-    add(&thread->missed, length);
-    if (counts) {
-      ++counts->taken;
-      ++counts->in_fault;
+    ++counts->taken;
+    if (send_copy(thread, tid, since, length)) {
+      add(&thread->written, length);
+    } else {
+      const __u32 why = thread->copy_failure;
+      if (why < kWaitDrops) ++counts->dropped[why];
+      add(&thread->missed, length);
     }
   }
 }
 
+static ALWAYS_INLINE struct WaitCounters* counters_here(void) {
+  const __u32 zero = 0;
+  return bpf_map_lookup_elem(&counters, &zero);
+}
+
 SECTION("program")
 int on_switch(struct Switch* what) {
-  const __u64 now = bpf_ktime_get_ns();
-  leaves(what, now);
-  comes(what, now);
+  __u32 tid = 0;
+  struct WaitCounters* counts = 0;
+  struct WaitingThread* leaving = current_thread(&tid);
+  if (leaving && (counts = counters_here())) {
+    const __u64 now = bpf_ktime_get_ns();
+    leaves(what, leaving, tid, now);
+    counts->ns += bpf_ktime_get_ns() - now;
+  }
+  struct WaitingThread* coming = thread_of_task(what->to, &tid);
+  if (coming && (counts = counters_here())) {
+    const __u64 now = bpf_ktime_get_ns();
+    comes(coming, tid, now, counts);
+    counts->ns += bpf_ktime_get_ns() - now;
+  }
   return 0;
 }

@@ -9,7 +9,8 @@ struct Waking {
 
 SECTION("program")
 int on_waking(struct Waking* what) {
-  struct WaitingThread* thread = thread_of_task(what->task);
+  __u32 tid;
+  struct WaitingThread* thread = thread_of_task(what->task, &tid);
   if (thread && thread->since != 0 && thread->woken == 0) thread->woken = bpf_ktime_get_ns();
   return 0;
 }

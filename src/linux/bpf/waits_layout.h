@@ -9,39 +9,57 @@ namespace tarsier::linux::bpf {
 #endif
 
 // Of SampleHeader::flags; a test proves that they are those of the header that handlers write.
-enum { kFlagWaits = 1 << 0, kFlagBlocked = 1 << 3, kFlagFromBefore = 1 << 5 };
+enum { kFlagWaits = 1 << 0, kFlagBlocked = 1 << 3, kFlagOngoing = 1 << 4 };
 
-// Read-only for the programs and, once they are loaded, for everybody.
-struct WaitSettings {
-  struct Settings thread;  // whose, and where a JavaThread keeps what is copied
-  __u64 pending_monitor;   // offset in a JavaThread; 0: not known
-  __u64 min_ns, max_ns;    // 0 for max: there is none
+// A thread that goes to sleep leaves a copy of its stack, in the form of a record for the ring: whether the wait will
+// be long enough for an event is not known before it is over, and then the thread's memory is not at hand. The agent
+// gives every thread a place for it, and a larger one if it proves too small.
+enum {
+  kWaitHead = sizeof(struct SampleHeader) + sizeof(struct Fragment),
+  kSmallCopy = 2 << 10,
+  kMiddleCopy = 8 << 10,
+  kLargeCopy = 40 << 10,
+};
+enum CopyPlace { kNowhere, kSmall, kMiddle, kLarge };
+struct SmallCopy {
+  __u8 record[kSmallCopy];
+};
+struct MiddleCopy {
+  __u8 record[kMiddleCopy];
+};
+struct LargeCopy {
+  __u8 record[kLargeCopy];
 };
 
 struct TimeSum {
   __u64 ns, count;
 };
 
-// By thread id, as the process's own pid namespace has it.
+// By thread id, as the process's own pid namespace has it. Once it is there only the programs write it.
 struct WaitingThread {
   __u64 java_thread;
-  __u64 java_bottom;  // above this there are no Java frames; 0: not known
+  __u64 named_virtual_id;  // the virtual thread on it whose name was written last
   __u32 serial;
-  __u32 asleep;  // if it is off its CPU: it waits; else it was preempted
-  __u64 task;    // the kernel's own, once it has been seen
-  __u64 since;   // off its CPU since then; 0: it is on one
-  __u64 woken;   // and was woken then; 0: not yet
-  __u64 due;     // the length of a wait that is over, and whose stack is to be copied on return from the kernel
-  __u64 due_since;
-  __u32 in_call;      // it sleeps in a system call; else in a page fault
-  __u32 from_before;  // it slept already when it was made known to us
+  __u32 asleep;         // if it is off its CPU: it waits; else it was preempted
+  __u64 task;           // the kernel's own, once it has been seen
+  __u64 since;          // off its CPU since then; 0: it is on one, or has not been seen yet
+  __u64 woken;          // and was woken then; 0: not yet
+  __u64 running_since;  // on its CPU since then; 0: not known, it was there before us
+  __u64 first_left;     // left a CPU for the first time that we have seen
+  __u64 ran;            // on its CPU, between two moments that we have seen
+  __u32 copy;           // a CopyPlace: where the stack is of which it sleeps
+  __u32 copy_bytes;
+  __u32 copy_blocked;  // it wants to enter a monitor
+  __u32 copy_failure;  // if there is no copy: one of the drops below
   struct TimeSum queue, written, shorter, longer, missed;
 };
+
+enum WaitDrop { kDropRingFull, kDropThreadUnreadable, kDropStackUnreadable, kDropNoPlace, kWaitDrops };
 
 // One for each CPU. What is dropped is among taken.
 struct WaitCounters {
   __u64 taken;
-  __u64 in_fault, ring_full, thread_unreadable, stack_unreadable;
+  __u64 dropped[kWaitDrops];
   __u64 ns;  // time in the programs, where they found one of ours
 };
 
