@@ -20,11 +20,13 @@ import java.util.concurrent.locks.LockSupport;
  * HOGS threads that only burn, so that everybody has to queue for a CPU.
  *
  * Waits ROUNDS LENGTH HOGS: prints "truth {way: {ns, count, doubt}}" and ends. The doubt is time that passed until the
- * run queue was read, and may be too much in it: then so much is missing from ns.
+ * run queue was read, and may be too much in it: then so much is missing from ns. The count is without those that were
+ * hardly any waits, since what was waited for came while the thread stood in the run queue.
  */
 public final class Waits {
     private static final Map<String, long[]> truth = new ConcurrentHashMap<>();
     private static final Object monitor = new Object();
+    private static final long SURELY = 5_000_000;
     private static int rounds;
     private static int length;
     private static volatile boolean over;
@@ -38,12 +40,12 @@ public final class Waits {
         length = Integer.parseInt(args[1]);
         for (int i = Integer.parseInt(args[2]); i > 0; i--) Commands.daemon("hog-" + i, Waits::burn);
         List<Thread> threads = new ArrayList<>();
-        threads.add(measured("sleeps", () -> { }, Waits::sleeps, rounds));
-        threads.add(measured("parks", () -> { }, Waits::parks, rounds));
-        threads.add(measured("waits", () -> { }, Waits::waits, rounds));
+        threads.add(measured("sleeps", () -> { }, Waits::sleeps, rounds, SURELY));
+        threads.add(measured("parks", () -> { }, Waits::parks, rounds, SURELY));
+        threads.add(measured("waits", () -> { }, Waits::waits, rounds, SURELY));
         threads.add(entering());
         threads.add(reading());
-        threads.add(measured("shortly", () -> { }, Waits::shortly, rounds * 20));
+        threads.add(measured("shortly", () -> { }, Waits::shortly, rounds * 20, 0));
         for (Thread thread : threads) thread.start();
         for (Thread thread : threads) thread.join();
         over = true;
@@ -57,7 +59,7 @@ public final class Waits {
     }
 
     /** What `before` does, and whatever it waits for, is not measured. */
-    private static Thread measured(String name, Way before, Way way, int times) {
+    private static Thread measured(String name, Way before, Way way, int times, long least) {
         return new Thread(() -> {
             try {
                 long[] sum = new long[3];
@@ -68,8 +70,9 @@ public final class Waits {
                     way.once();
                     long over = System.nanoTime();
                     long[] ended = timeAndQueue();
-                    sum[0] += over - began[0] - (ended[1] - began[1]);
-                    sum[1]++;
+                    long waited = over - began[0] - (ended[1] - began[1]);
+                    sum[0] += waited;
+                    sum[1] += waited >= least ? 1 : 0;
                     sum[2] += ended[0] - over;
                 }
                 truth.put(name, sum);
@@ -134,7 +137,7 @@ public final class Waits {
         return measured("entersMonitor", () -> {
             wanted.release();
             held.acquire();
-        }, Waits::entersMonitor, rounds);
+        }, Waits::entersMonitor, rounds, SURELY);
     }
 
     private static InputStream in;
@@ -160,7 +163,7 @@ public final class Waits {
                 throw new IllegalStateException(e);
             }
         });
-        return measured("readsSocket", wanted::release, Waits::readsSocket, rounds);
+        return measured("readsSocket", wanted::release, Waits::readsSocket, rounds, SURELY);
     }
 
     private static void burn() {

@@ -163,7 +163,9 @@ void FragmentDecoder::decode(const capture::FragmentRecord& record) {
   }
   if (may_be_repeated) last_[record.thread] = stack_;
   if (record.kept) return;
-  write(record, record.kernel(), stack_, known.recorded);
+  // Of a stack that was cut off the outermost frames are not those of the thread, which stay known.
+  nothing_known_.clear();
+  write(record, record.kernel(), stack_, walked_.end == WalkEnd::kTooShort ? nothing_known_ : known.recorded);
 }
 
 std::string_view FragmentDecoder::wait_of(const capture::FragmentRecord& record) const {

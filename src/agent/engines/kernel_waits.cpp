@@ -357,6 +357,7 @@ bool KernelWaits::close_one() {
   if (entries_.empty()) return false;
   Entry entry = entries_.begin()->second;
   entries_.erase(entries_.begin());
+  if (entry.before == Before::kAsked) entry.before = look_at(entry);  // there was no time for it
   Now last{};
   if (read(entry, last)) {
     end_wait_from_before(entry, last, last.thread.first_left == 0 && last.cpu.count == 0);
