@@ -43,10 +43,16 @@ def run_workload(jdk, workload, options, java_options=(), around=()):
     return {"wall": int(stats[1]) / 1000, "cpu": int(stats[2]) / 1000, "whole": whole}
 
 
-def read_quality(file):
-    text = subprocess.run([ROOT / "tarsier", "report", file, "--json", "--view", "quality"], check=True,
+def read_report(file, view):
+    text = subprocess.run([ROOT / "tarsier", "report", file, "--json", "--view", view], check=True,
                           capture_output=True, text=True).stdout
     return json.loads(text)
+
+
+def got_of_due(file):
+    """CPU time that samples stand for, of all that the kernel says the application's threads have used."""
+    threads = [thread for thread in read_report(file, "threads")["threads"] if thread["kind"] == "app"]
+    return sum(thread["sampled_ns"] for thread in threads) / max(1, sum(thread["cpu_ns"] for thread in threads))
 
 
 def add_options(parser, workloads, rounds=5, warmup=2, iterations=3):
