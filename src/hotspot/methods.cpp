@@ -102,7 +102,7 @@ const MethodInfo* Methods::at(Address method) {
   if (it != methods_.end()) {
     const Known& known = it->second;
     if (known.had_another && copied_ != now_) return nullptr;
-    if (known.confirmed && known.since <= copied_ && copied_ <= known.until) return known.info.get();
+    if (known.info->confirmed && known.since <= copied_ && copied_ <= known.info->until) return known.info.get();
     // What is there now has been there then if nothing was unloaded since, or if it was seen before.
     if (known.evidence.holds(*memory_)) return known.since <= copied_ ? known.info.get() : nullptr;
   }
@@ -111,10 +111,10 @@ const MethodInfo* Methods::at(Address method) {
   if (found == nullptr || epoch_has_passed()) return nullptr;
   Known& known = methods_[method];
   if (known.info != nullptr) bytes_ -= known.evidence.memory_used();
-  if (known.info == nullptr || !(*known.info == *found)) {
-    if (known.info != nullptr) replaced_.push_back(std::move(known.info));
-    known.had_another = known.confirmed;
-    known.confirmed = false;
+  const MethodInfo* before = known.info.get();
+  if (before == nullptr || *before != *found) {
+    known.had_another = before != nullptr && known.info->confirmed;
+    if (before != nullptr) replaced_.push_back(std::move(known.info));
     known.info = std::move(found);
     bytes_ += known.info->memory_used();
     known.since = now_;
@@ -124,19 +124,11 @@ const MethodInfo* Methods::at(Address method) {
   return known.since <= copied_ ? known.info.get() : nullptr;
 }
 
-void Methods::confirm(const MethodInfo& method) {
-  const auto it = methods_.find(method.method);
-  if (it == methods_.end() || it->second.info.get() != &method) return;
-  Known& known = it->second;
-  known.until = known.confirmed ? std::max(known.until, copied_) : copied_;
-  known.confirmed = true;
-}
-
 bool Methods::is_loaded(const MethodInfo& method) const {
   const auto it = methods_.find(method.method);
   if (it == methods_.end() || it->second.info.get() != &method) return false;
   const Known& known = it->second;
-  return (known.confirmed && known.until == now_) || known.evidence.holds(*memory_);
+  return (known.info->confirmed && known.info->until == now_) || known.evidence.holds(*memory_);
 }
 
 bool Methods::epoch_has_passed() const {
@@ -153,9 +145,9 @@ void Methods::forget_except(const std::unordered_set<const MethodInfo*>& needed)
   for (const auto& [method, known] : methods_) bytes_ += known.memory_used();
 }
 
-std::unique_ptr<MethodInfo> Methods::read(Address method, Evidence& evidence) const {
+std::unique_ptr<Methods::Found> Methods::read(Address method, Evidence& evidence) const {
   const Layout& l = layout_;
-  auto out = std::make_unique<MethodInfo>();
+  auto out = std::make_unique<Found>();
   out->method = method;
   // A call of the kernel costs more than what it copies, so what can be asked for at once is.
   std::vector<MemoryPiece> wanted;

@@ -1,6 +1,7 @@
 // From a Method* to its names, bytecodes and lines, without asking the JVM.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -55,7 +56,11 @@ class Methods {
   // at() is also asked about words that only might be a Method*, and of a class that was unloaded the memory stays as
   // it is until another class gets it. What was found on a stack that makes sense is one that was there then; of all
   // else it is looked at again what lies there.
-  void confirm(const MethodInfo& method);
+  void confirm(const MethodInfo& method) const {
+    const auto& found = static_cast<const Found&>(method);
+    found.until = found.confirmed ? std::max(found.until, copied_) : copied_;
+    found.confirmed = true;
+  }
   // Is the class of a method that at() has told still loaded, and so what else belongs to it? Another epoch than now
   // may have begun when the caller has made use of the answer: epoch_has_passed() tells.
   [[nodiscard]] bool is_loaded(const MethodInfo& method) const;
@@ -94,8 +99,13 @@ class Methods {
     std::vector<Place> places_;
     std::vector<uint8_t> bytes_;  // of all of them
   };
+  // All that at() answers.
+  struct Found : MethodInfo {
+    mutable bool confirmed = false;
+    mutable uint64_t until = 0;  // the epoch in which it was confirmed last
+  };
   explicit Methods(const Memory& memory) : memory_(&memory) {}
-  [[nodiscard]] std::unique_ptr<MethodInfo> read(Address method, Evidence& evidence) const;
+  [[nodiscard]] std::unique_ptr<Found> read(Address method, Evidence& evidence) const;
   [[nodiscard]] bool belongs_to(Address array, int32_t count, Address method, Evidence& evidence) const;
   [[nodiscard]] bool read_symbol(Address symbol, std::string& out, Evidence& evidence) const;
   void read_lines(MethodInfo& method, int32_t words) const;
@@ -106,16 +116,15 @@ class Methods {
   uint64_t now_ = 0, copied_ = 0;
   std::function<uint64_t()> epoch_;
   struct Known {
-    std::unique_ptr<MethodInfo> info;
+    std::unique_ptr<Found> info;
     Evidence evidence;
-    bool confirmed = false;
-    uint64_t since = 0, until = 0;  // epochs in which it was seen there first, and in which it was confirmed last
-    bool had_another = false;       // confirmed there before: it may have come back in between
+    uint64_t since = 0;        // the epoch in which it was seen there first
+    bool had_another = false;  // confirmed there before: it may have come back in between
 
     [[nodiscard]] size_t memory_used() const { return info->memory_used() + evidence.memory_used(); }
   };
   std::unordered_map<Address, Known> methods_;
-  std::vector<std::unique_ptr<MethodInfo>> replaced_;
+  std::vector<std::unique_ptr<Found>> replaced_;
   size_t bytes_ = 0;
 };
 
