@@ -25,6 +25,8 @@ struct ThreadClock {
   uint64_t random = 0;                // state of the generator that draws the periods
   uint32_t batch_left = 0;            // ticks with the same period
   uint64_t batch_began_ns = 0;        // its CPU time when that period was drawn
+  uint64_t batch_ns = 0;              // what the clock counts while they come
+  uint64_t cpu_per_mille = 1000;      // CPU time of the last batch, of what the clock has counted
   bool one_shot = false;              // no tick while a handler runs
   std::atomic<uint64_t> due_ns{0};    // time that a thread of ours saw it use and that no sample stands for yet
   std::atomic<bool> asked{false};     // the thread of ours has sent a signal that has not arrived yet

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
@@ -83,6 +84,8 @@ int PerfClock::start(pid_t tid, ThreadClock& thread) noexcept {
   thread.period_ns = options_.interval_ns;
   thread.one_shot = true;
   thread.batch_left = 1;
+  thread.batch_ns = 0;
+  thread.cpu_per_mille = kPerMille;
 
   if (options_.kernel) {
     // Locked memory is limited for ordinary users: without a ring the thread is sampled all the same, just without
@@ -176,8 +179,9 @@ void PerfClock::rearm(ThreadClock& thread) noexcept {
     if (is_pending(options_.signal)) return;
   }
   // This starts the period anew also if the event is running.
-  __u64 period = at_least_finest(draw_period(options_.interval_ns, thread.random));
-  thread.period_ns = period;
+  thread.period_ns = at_least_finest(draw_period(options_.interval_ns, thread.random));
+  __u64 period = at_least_finest(thread.period_ns * kPerMille / thread.cpu_per_mille);
+  thread.batch_ns += thread.one_shot ? period : kBatch * period;
   ::ioctl(thread.fd, PERF_EVENT_IOC_PERIOD, &period);
   if (thread.one_shot) {
     ::ioctl(thread.fd, PERF_EVENT_IOC_REFRESH, 1);
@@ -186,12 +190,19 @@ void PerfClock::rearm(ThreadClock& thread) noexcept {
   }
 }
 
-void PerfClock::begin_batch(ThreadClock& thread) noexcept {
+void PerfClock::begin_batch(ThreadClock& thread) const noexcept {
   timespec now{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   const uint64_t cpu_ns = static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-  thread.one_shot = !thread.one_shot && cpu_ns - thread.batch_began_ns > kBatch * thread.period_ns * 3 / 2;
+  if (thread.batch_ns > 0) {
+    const uint64_t per_mille = (cpu_ns - thread.batch_began_ns) * kPerMille / thread.batch_ns;
+    if (options_.kernel) thread.cpu_per_mille = std::clamp(per_mille, kPerMille, 2 * kPerMille);
+    thread.one_shot = !thread.one_shot && per_mille > 3 * kPerMille;
+  } else {
+    thread.one_shot = false;
+  }
   thread.batch_began_ns = cpu_ns;
+  thread.batch_ns = 0;
   thread.batch_left = kBatch;
 }
 
