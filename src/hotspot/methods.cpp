@@ -74,6 +74,7 @@ Result<Methods> Methods::find(const Memory& memory, const VmStructs& structs, in
   if (!missing.empty()) {
     return Error{Errc::kUnsupported, "this JVM's vmStructs lack " + missing + ": methods can't be named"};
   }
+  methods.serial_ = ClassSerial::find(structs);
   methods.excluded_byte_ = major >= 20 ? 1 : 0;
   return methods;
 }
@@ -101,7 +102,8 @@ const MethodInfo* Methods::at(Address method) {
   const auto it = methods_.find(method);
   if (it != methods_.end()) {
     const Known& known = it->second;
-    if (known.had_another && copied_ != now_) return nullptr;
+    const bool may_be_back = known.had_another && (known.info->class_serial == 0 || redefined_);
+    if (may_be_back && copied_ != now_) return nullptr;
     if (known.info->confirmed && known.since <= copied_ && copied_ <= known.info->until) return known.info.get();
     // What is there now has been there then if nothing was unloaded since, or if it was seen before.
     if (known.evidence.holds(*memory_)) return known.since <= copied_ ? known.info.get() : nullptr;
@@ -145,7 +147,7 @@ void Methods::forget_except(const std::unordered_set<const MethodInfo*>& needed)
   for (const auto& [method, known] : methods_) bytes_ += known.memory_used();
 }
 
-std::unique_ptr<Methods::Found> Methods::read(Address method, Evidence& evidence) const {
+std::unique_ptr<Methods::Found> Methods::read(Address method, Evidence& evidence) {
   const Layout& l = layout_;
   auto out = std::make_unique<Found>();
   out->method = method;
@@ -185,12 +187,15 @@ std::unique_ptr<Methods::Found> Methods::read(Address method, Evidence& evidence
   Address class_symbol = 0, array = 0;
   want(holder + l.klass_name, class_symbol);
   want(holder + l.klass_methods, array);
+  if (const auto serial = serial_.offset())
+    wanted.push_back({&out->class_serial, holder + *serial, ClassSerial::kBytes});
   if (!read_wanted() || !plausible(array)) return nullptr;
   const auto count = memory_->read<int32_t>(array);
   if (!count || !belongs_to(array, *count, method, evidence) || !read_symbol(class_symbol, out->class_name, evidence) ||
       !read_symbol(name_symbol, out->name, evidence) || !read_symbol(signature_symbol, out->signature, evidence)) {
     return nullptr;
   }
+  serial_.learn(*memory_, holder);
   out->code = out->const_method + l.const_method_size;
   out->code_size = code_size;
   if ((flags & kHasLineNumbers) != 0) read_lines(*out, words);

@@ -14,13 +14,15 @@
 
 #include "base/memory.h"
 #include "base/result.h"
+#include "hotspot/class_serial.h"
 #include "hotspot/vm_structs.h"
 
 namespace tarsier::hotspot {
 
 struct MethodInfo {
   Address method = 0, const_method = 0;
-  std::string class_name;  // java/lang/String
+  uint64_t class_serial = 0;  // 0: not known
+  std::string class_name;     // java/lang/String
   std::string name, signature;
   uint16_t access = 0;
   Address code = 0;  // bytecodes
@@ -48,6 +50,8 @@ class Methods {
     now_ = now;
     copied_ = copied;
   }
+  // Classes have been redefined: then methods change while their class stays.
+  void set_redefined() { redefined_ = true; }
   // Tells the present epoch at any time. What is read while classes go may be anything, so it is asked after each read.
   void watch_epoch(std::function<uint64_t()> epoch) { epoch_ = std::move(epoch); }
   // What lay there when the stack was copied; null if that was no method, or if it can't be told any more, since
@@ -105,7 +109,7 @@ class Methods {
     mutable uint64_t until = 0;  // the epoch in which it was confirmed last
   };
   explicit Methods(const Memory& memory) : memory_(&memory) {}
-  [[nodiscard]] std::unique_ptr<Found> read(Address method, Evidence& evidence) const;
+  [[nodiscard]] std::unique_ptr<Found> read(Address method, Evidence& evidence);
   [[nodiscard]] bool belongs_to(Address array, int32_t count, Address method, Evidence& evidence) const;
   [[nodiscard]] bool read_symbol(Address symbol, std::string& out, Evidence& evidence) const;
   void read_lines(MethodInfo& method, int32_t words) const;
@@ -115,6 +119,8 @@ class Methods {
   uint8_t excluded_byte_ = 0;
   uint64_t now_ = 0, copied_ = 0;
   std::function<uint64_t()> epoch_;
+  bool redefined_ = false;
+  ClassSerial serial_;
   struct Known {
     std::unique_ptr<Found> info;
     Evidence evidence;

@@ -24,11 +24,12 @@ def collector_options(jdk, collector):
     return options
 
 
-def check_stacks(document):
-    """Right, or said not to be: no frame has a wrong caller, and every name is one."""
+def check_stacks(document, late):
+    """Right, or said not to be: no frame has a wrong caller, and every name is one. Late, compiled code may be another's by
+    then, which is not always noticed (docs/fragments.md)."""
     quality = document["quality"]
     assert quality["edges_checked"] > 50
-    assert quality["bad_edges"] <= 1e-4 * quality["edges_checked"], quality
+    assert quality["bad_edges"] <= (2e-3 if late else 1e-4) * quality["edges_checked"], quality
     strange = [row["method"] for row in document["hot"] if not row["method"].isprintable() or not row["method"]]
     assert not strange
 
@@ -55,7 +56,7 @@ def check_churn(jdk, classes, tmp_path, collector, wanted, late=False):
     churned = sum(row["self"] for row in document["hot"]
                   if re.search(r"\bChurned(?:Hidden)?(?:[/+.$]0x[0-9a-f]+)?(?:\.|$)", row["method"]) or row["method"] == "[unloaded]")
     assert churned > 0.05, [row["method"] for row in document["hot"]][:20]
-    check_stacks(document)
+    check_stacks(document, late)
 
 
 @pytest.mark.parametrize("collector", ["Serial", "G1"])

@@ -153,6 +153,7 @@ void FragmentDecoder::decode(const capture::FragmentRecord& record) {
   LastOf& known = last_of(record.thread);
   const uint64_t wrong_before = edges_[static_cast<size_t>(hotspot::Edge::kWrong)];
   methods_->set_epochs(now(), copied_at(record));
+  if (redefinitions_.now() > 0) methods_->set_redefined();
   walk(record.fragment(), known, stack_);
   learn_bottom(record, known.bottom);
   if (saver_ != nullptr) save(record, edges_[static_cast<size_t>(hotspot::Edge::kWrong)] != wrong_before);
