@@ -99,7 +99,7 @@ void FragmentCapture::set_stack_size(const SampledThread& thread, hotspot::Fragm
   const StackExtent extent{field<uint64_t>(thread.java_thread, fields_.stack_base), bottoms_.of(thread.clock.serial),
                            is_virtual ? fragment.continuation : 0};
   const uint64_t size = extent.bytes_from(fragment.sp);
-  const uint32_t most = ring_.used() < ring_.capacity() / 2 ? max_deep_stack_ : kMaxStack;
+  const uint32_t most = std::min(limit_, ring_.used() < ring_.capacity() / 2 ? max_deep_stack_ : kMaxStack);
   fragment.stack_bytes = static_cast<uint32_t>(std::min<uint64_t>(size, most)) & ~7U;
   fragment.cut = size > fragment.stack_bytes;
 }

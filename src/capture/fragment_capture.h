@@ -39,6 +39,9 @@ class FragmentCapture final : public SignalCapture {
 
   JavaBottoms& bottoms() noexcept { return bottoms_; }
 
+  // Before activate(): of no stack is more copied.
+  void limit_stack(uint32_t bytes) noexcept { limit_ = bytes; }
+
   // Before activate(): where the JVM keeps virtual threads, if it has any. Must live as long.
   void set_virtual_threads(const hotspot::VirtualThreadLayout* layout) noexcept { virtual_threads_ = layout; }
 
@@ -50,6 +53,7 @@ class FragmentCapture final : public SignalCapture {
   const hotspot::ThreadFields fields_;
   const pid_t self_;
   const uint32_t max_deep_stack_;
+  uint32_t limit_ = kMaxDeepStack;
   JavaBottoms bottoms_;
   const hotspot::VirtualThreadLayout* virtual_threads_ = nullptr;
 };

@@ -40,7 +40,7 @@ std::string write_waits(const SessionOptions& options) {
   return format_duration(options.waits_min) + max;
 }
 
-constexpr std::array<Row, 15> kRows = {{
+constexpr std::array<Row, 16> kRows = {{
     {"cpu", Row::Takes::kNothing,
      [](AgentString& a, std::string_view) -> Status {
        a.session.cpu = true;
@@ -118,6 +118,9 @@ constexpr std::array<Row, 15> kRows = {{
        return {};
      },
      [](const SessionOptions& o) { return o.save_fragments == 0 ? "" : std::to_string(o.save_fragments); }},
+    {"fragmentsize", Row::Takes::kValue,
+     [](AgentString& a, std::string_view v) { return assign(a.session.fragment_size, parse_size(v)); },
+     [](const SessionOptions& o) { return o.fragment_size.count == 0 ? "" : std::to_string(o.fragment_size.count); }},
     {"chunksize", Row::Takes::kValue,
      [](AgentString& a, std::string_view v) { return assign(a.session.chunk_size, parse_size(v)); },
      [](const SessionOptions& o) {

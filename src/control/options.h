@@ -27,6 +27,7 @@ struct SessionOptions {
   Bytes chunk_size{256 << 20};
   Nanos chunk_age{seconds(3600)};
   int save_fragments = 0;           // one of so many is saved; 0: none
+  Bytes fragment_size{0};           // of a stack, by signal; 0: as its depth demands. For bench/evaluation
   Bytes alloc_interval{512 << 10};  // mean number of bytes between two samples of a thread; 0: every object
 
   Nanos waits_min{micros(100)};  // shorter waits are only summed up

@@ -1,5 +1,6 @@
 #include "agent/engines/fragment.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "agent/engines/clock_choice.h"
@@ -27,6 +28,9 @@ class FragmentEngine final : public SignalEngine {
     auto capture = std::make_unique<capture::FragmentCapture>(clock, decoding_->fields(), memory);
     fragments_ = capture.get();
     capture->set_virtual_threads(decoding_->virtual_threads());
+    if (const int64_t limit = context_.options.fragment_size.count; limit > 0) {
+      capture->limit_stack(static_cast<uint32_t>(std::min<int64_t>(limit, capture::FragmentCapture::kMaxDeepStack)));
+    }
     return capture;
   }
   void begin_decoding() override { decoding_->decoder().begin(); }
