@@ -46,7 +46,7 @@ TEST(ClockChoice, an_unknown_clock_is_told_the_known_ones) {
   const auto choice = choose_clock(options);
   ASSERT_FALSE(choice);
   EXPECT_EQ(choice.error().code, Errc::kUsage);
-  EXPECT_THAT(choice.error().what, HasSubstr("perf, cputimer, timekeeper, ebpf, wall, itimer, real"));
+  EXPECT_THAT(choice.error().what, HasSubstr("perf, cputimer, timekeeper, ebpf, perf-rings, wall, itimer, real"));
 }
 
 TEST(ClockChoice, the_kernels_clock_has_no_signal_and_is_for_who_names_it) {

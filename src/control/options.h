@@ -19,11 +19,12 @@ struct SessionOptions {
   bool alloc = false;       // sample who allocates what
   bool waits = false;       // find out who waits for how long
   std::string engine = "";  // fragment, agct; empty: the best that works
-  std::string clock = "";   // perf, cputimer, timekeeper, ebpf, wall, itimer, real; empty: the best that works
-  Nanos interval{0};        // 0: 1 ms, or the finest that the clock can do
-  Nanos duration{0};        // 0: until stopped
-  Bytes memory{64 << 20};   // bound for everything the agent holds
-  int max_depth = 2048;     // frames of one stack
+  std::string clock =
+      "";             // perf, cputimer, timekeeper, ebpf, perf-rings, wall, itimer, real; empty: the best that works
+  Nanos interval{0};  // 0: 1 ms, or the finest that the clock can do
+  Nanos duration{0};  // 0: until stopped
+  Bytes memory{64 << 20};  // bound for everything the agent holds
+  int max_depth = 2048;    // frames of one stack
   Bytes chunk_size{256 << 20};
   Nanos chunk_age{seconds(3600)};
   int save_fragments = 0;           // one of so many is saved; 0: none

@@ -185,6 +185,28 @@ TEST(Methods, a_place_means_what_it_meant_when_the_stack_was_copied_or_nothing) 
   EXPECT_EQ(methods->at(method), after);
 }
 
+TEST(Methods, if_it_is_not_certain_when_the_stack_was_copied_what_is_answered_held_all_the_time) {
+  ClassImage image(true);
+  const Address method = image.method("before", {1}, {});
+  const auto structs = image.jvm.load();
+  auto methods = Methods::find(image.jvm.image, *structs, 25);
+  ASSERT_TRUE(methods);
+  methods->set_epochs(5, 4, 1);
+  EXPECT_EQ(methods->at(method), nullptr);  // who knows what was there before?
+  methods->set_epochs(5, 5);
+  const MethodInfo* before = methods->at(method);
+  ASSERT_NE(before, nullptr);
+  methods->set_epochs(6, 5, 1);
+  EXPECT_EQ(methods->settled_epoch(), std::nullopt);
+  EXPECT_EQ(methods->at(method), before);  // it is still there
+  methods->set_epochs(6, 5);
+  methods->confirm(*before);
+  image.fill(method, "after", {1}, {});
+  EXPECT_EQ(methods->at(method), before);
+  methods->set_epochs(6, 5, 1);
+  EXPECT_EQ(methods->at(method), nullptr);  // which of the two was it?
+}
+
 TEST(Methods, what_is_first_seen_after_an_unloading_is_not_believed_for_older_stacks) {
   ClassImage image(false);
   const Address method = image.method("work", {1}, {});

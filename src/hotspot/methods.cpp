@@ -103,8 +103,8 @@ const MethodInfo* Methods::at(Address method) {
   if (it != methods_.end()) {
     const Known& known = it->second;
     const bool may_be_back = known.had_another && (known.info->class_serial == 0 || redefined_);
-    if (may_be_back && copied_ != now_) return nullptr;
-    if (known.info->confirmed && known.since <= copied_ && copied_ <= known.info->until) return known.info.get();
+    if (may_be_back && !settled_epoch()) return nullptr;
+    if (known.info->confirmed && known.since <= copied_ && copied_until_ <= known.info->until) return known.info.get();
     // What is there now has been there then if nothing was unloaded since, or if it was seen before.
     if (known.evidence.holds(*memory_)) return known.since <= copied_ ? known.info.get() : nullptr;
   }

@@ -45,10 +45,12 @@ class Methods {
  public:
   static Result<Methods> find(const Memory& memory, const VmStructs& structs, int major);
 
-  // The epoch of class unloading (see UnloadEpoch): now, and when the stack was copied that is decoded next.
-  void set_epochs(uint64_t now, uint64_t copied) {
+  // The epoch of class unloading (see UnloadEpoch): now, and when the stack was copied that is decoded next. If that
+  // is not certain, any from `copied` to `copied + doubt`: what is answered then holds for all of them.
+  void set_epochs(uint64_t now, uint64_t copied, uint32_t doubt = 0) {
     now_ = now;
     copied_ = copied;
+    copied_until_ = copied + doubt;
   }
   // Classes have been redefined: then methods change while their class stays.
   void set_redefined() { redefined_ = true; }
@@ -71,7 +73,7 @@ class Methods {
   [[nodiscard]] bool epoch_has_passed() const;
   // The epoch whose answers hold for the stack that is decoded now, if nothing has been unloaded since it was copied.
   [[nodiscard]] std::optional<uint64_t> settled_epoch() const {
-    return now_ == copied_ ? std::optional(now_) : std::nullopt;
+    return now_ == copied_ && now_ == copied_until_ ? std::optional(now_) : std::nullopt;
   }
   // Bytes of what is kept, about.
   [[nodiscard]] size_t memory_used() const { return bytes_; }
@@ -117,7 +119,7 @@ class Methods {
   const Memory* memory_;
   Layout layout_;
   uint8_t excluded_byte_ = 0;
-  uint64_t now_ = 0, copied_ = 0;
+  uint64_t now_ = 0, copied_ = 0, copied_until_ = 0;
   std::function<uint64_t()> epoch_;
   bool redefined_ = false;
   ClassSerial serial_;

@@ -14,7 +14,8 @@ std::string_view name_of(WalkEnd end) {
 }
 
 std::string_view name_of(WalkStart start) {
-  constexpr std::string_view kNames[] = {"plain", "anchor", "half-built frame", "adapter", "stub", "native leaf"};
+  constexpr std::string_view kNames[] = {"plain", "anchor",      "half-built frame", "adapter",
+                                         "stub",  "native leaf", "unwound"};
   static_assert(std::size(kNames) == static_cast<size_t>(WalkStart::kCount));
   return kNames[static_cast<size_t>(start)];
 }

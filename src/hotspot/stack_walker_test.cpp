@@ -39,7 +39,7 @@ class CodeImage {
   }
 
   // Everything that a walker stands on.
-  void open() {
+  void open(const NativeFrames* native = nullptr) {
     auto found = jvm.load();
     ASSERT_TRUE(found) << found.error().what;
     structs_ = std::make_unique<VmStructs>(std::move(*found));
@@ -52,7 +52,7 @@ class CodeImage {
     auto methods = Methods::find(jvm.image, *structs_, 17);
     ASSERT_TRUE(methods) << methods.error().what;
     methods_ = std::make_unique<Methods>(std::move(*methods));
-    auto walker = StackWalker::find(jvm.image, *structs_, *blobs_, *methods_, Machine::aarch64(), 17);
+    auto walker = StackWalker::find(jvm.image, *structs_, *blobs_, *methods_, Machine::aarch64(), 17, native);
     ASSERT_TRUE(walker) << walker.error().what;
     walker_ = std::make_unique<StackWalker>(*walker);
   }
@@ -264,6 +264,72 @@ TEST(StackWalker, starts_at_the_anchor_where_the_thread_has_left_java) {
   EXPECT_EQ(code.walk(stack.bytes(48)).end, WalkEnd::kNoJavaFrame);
 }
 
+// Two native functions: one with a frame record in its two words, and the one that threads begin in.
+class TwoFunctions final : public NativeFrames {
+ public:
+  static constexpr Address kWork = 0x1230, kBegin = 0x2340;
+  std::optional<UnwindRule> rule_at(Address pc) const override {
+    if (pc >= kWork && pc < kWork + 16) return UnwindRule{false, 16, true, -8, true, -16, false};
+    if (pc >= kBegin && pc < kBegin + 16) return UnwindRule{false, 0, false, 0, false, 0, true};
+    return std::nullopt;
+  }
+};
+
+// native <- native wrapper <- call stub, and nobody has noted where Java was left.
+StackImage without_anchor(const CodeImage& code) {
+  StackImage stack(48);
+  stack.fragment = {};
+  stack.fragment.pc = TwoFunctions::kWork + 4;
+  stack.fragment.thread_state = kThreadStateUnknown;
+  stack.fragment.anchor = {4711, 4711, 4711};
+  stack[1] = code.wrapper;
+  stack[6] = StackImage::at(30);
+  stack[7] = code.call_stub_return;
+  stack[30 - 8] = StackImage::at(32);
+  return stack;
+}
+
+TEST(StackWalker, without_an_anchor_native_frames_are_unwound_until_java_begins) {
+  const TwoFunctions native;
+  CodeImage code;
+  code.open(&native);
+  StackImage stack = without_anchor(code);
+  WalkedStack walked = code.walk(stack.bytes(48));
+  EXPECT_EQ(walked.end, WalkEnd::kComplete) << name_of(walked.end);
+  EXPECT_EQ(walked.start, WalkStart::kUnwound);
+  ASSERT_EQ(walked.frames.size(), 1u);
+  EXPECT_EQ(walked.frames[0].method, CodeImage::kNative);
+
+  // Compiled code calls nothing but leaves itself.
+  stack = without_anchor(code);
+  stack[1] = code.compiled;
+  stack[7] = code.wrapper;
+  stack[12] = StackImage::at(30);
+  stack[13] = code.call_stub_return;
+  walked = code.walk(stack.bytes(48));
+  EXPECT_EQ(walked.end, WalkEnd::kComplete) << name_of(walked.end);
+  EXPECT_EQ(walked.start, WalkStart::kNativeLeaf);
+  EXPECT_EQ(walked.frames.size(), 3u);
+
+  stack = two_frames(code);
+  stack.fragment.thread_state = kThreadStateUnknown;
+  walked = code.walk(stack.bytes(48));
+  EXPECT_EQ(walked.end, WalkEnd::kComplete) << name_of(walked.end);
+  EXPECT_EQ(walked.start, WalkStart::kPlain);
+}
+
+TEST(StackWalker, without_an_anchor_a_stack_has_no_java_frame_only_if_its_beginning_is_seen) {
+  const TwoFunctions native;
+  CodeImage code;
+  code.open(&native);
+  StackImage stack = without_anchor(code);
+  stack[1] = TwoFunctions::kBegin + 4;
+  EXPECT_EQ(code.walk(stack.bytes(48)).end, WalkEnd::kNoJavaFrame);
+  stack[1] = 0x9990;  // a library that nobody knows
+  EXPECT_EQ(code.walk(stack.bytes(48)).end, WalkEnd::kNoSender);
+  EXPECT_EQ(code.walk(stack.bytes(1)).end, WalkEnd::kTooShort);
+}
+
 TEST(StackWalker, a_fragment_of_any_length_ends_in_a_word_not_in_a_crash) {
   CodeImage code;
   code.open();
@@ -425,8 +491,9 @@ TEST(StackWalker, frames_that_are_missing_in_the_heap_are_said_to_be) {
 // What the thread had on its stack and in its registers may be anything. Under the sanitizers no read leaves the
 // fragment.
 TEST(StackWalker, whatever_lies_on_the_stack_is_read_within_it) {
+  const TwoFunctions native;
   CodeImage code;
-  code.open();
+  code.open(&native);
   std::mt19937_64 random(1);
   const uint64_t interesting[] = {0,
                                   ~uint64_t{0},
@@ -442,6 +509,7 @@ TEST(StackWalker, whatever_lies_on_the_stack_is_read_within_it) {
                                   code.wrapper,
                                   code.return_barrier,
                                   0x10000,
+                                  TwoFunctions::kWork + 4,
                                   code.call_stub_return};
   const auto any = [&] { return interesting[random() % std::size(interesting)]; };
   for (int round = 0; round < 20'000; ++round) {
@@ -452,6 +520,7 @@ TEST(StackWalker, whatever_lies_on_the_stack_is_read_within_it) {
     if (round % 4 == 0) stack.fragment.anchor = {any(), any(), any()};
     if (round % 5 == 0) stack.fragment.general[random() % kGeneralRegisters] = any();
     if (round % 7 == 0) stack.fragment.thread_state = 4;
+    if (round % 7 == 1) stack.fragment.thread_state = kThreadStateUnknown;
     if (round % 2 == 1) {
       std::vector<uint64_t> words(random() % 16);
       for (uint64_t& word : words) word = any();

@@ -87,6 +87,8 @@ class StackWalker::Walk {
   // --- the innermost frame ---
   // These are false if they have ended the walk, or (with ended_ still false) if they do not know.
   bool find_first();
+  // Nobody has told whether the thread has left Java code, and where.
+  [[nodiscard]] bool without_anchor() const { return f_.thread_state == kThreadStateUnknown; }
   bool go_to_anchor(Address sp, Address pc, Address fp);
   [[nodiscard]] Position unsaved_return() const;
   bool leave_compiled(const CodeBlob& blob);

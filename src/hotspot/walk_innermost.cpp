@@ -49,13 +49,15 @@ bool StackWalker::Walk::plausible(const Position& caller, bool strictly, int lev
 
 bool StackWalker::Walk::find_first() {
   at_ = {f_.pc, f_.sp, f_.fp};
-  if (f_.anchor.sp != 0) {
-    out_.start = WalkStart::kAnchor;
-    return go_to_anchor(f_.anchor.sp, f_.anchor.pc, f_.anchor.fp);
-  }
-  // A thread that leaves Java code sets the anchor first.
-  if (f_.thread_state != kThreadInJava && f_.thread_state != kThreadInJavaTransition) {
-    return end_with(WalkEnd::kNoJavaFrame);
+  if (!without_anchor()) {
+    if (f_.anchor.sp != 0) {
+      out_.start = WalkStart::kAnchor;
+      return go_to_anchor(f_.anchor.sp, f_.anchor.pc, f_.anchor.fp);
+    }
+    // A thread that leaves Java code sets the anchor first.
+    if (f_.thread_state != kThreadInJava && f_.thread_state != kThreadInJavaTransition) {
+      return end_with(WalkEnd::kNoJavaFrame);
+    }
   }
   const CodeBlob* blob = w_.blobs_->at(f_.pc);
   if (blob == nullptr) return leave_native_leaf();
@@ -286,7 +288,7 @@ bool StackWalker::Walk::leave_native_leaf() {
 
 bool StackWalker::Walk::leave_native(int depth) {
   from_leaf_ = true;
-  constexpr int kMaxNative = 64;
+  constexpr int kMaxNative = 256;
   for (; depth < kMaxNative; ++depth) {
     if (depth > 0 && w_.blobs_->at(at_.pc) != nullptr) return find_java_caller();
     // A return address may be the first one behind a function that does not return.
@@ -326,6 +328,9 @@ bool StackWalker::Walk::return_from_leaf() {
 
 bool StackWalker::Walk::find_java_caller() {
   const CodeBlob* blob = w_.blobs_->at(at_.pc);
+  // Compiled code and stubs call leaves themselves. Whatever needs the JVM, or may wait, is called by something else.
+  const bool by_itself = blob->kind == BlobKind::kCompiled || blob->kind == BlobKind::kStubRoutines;
+  if (without_anchor() && out_.start == WalkStart::kNativeLeaf && !by_itself) out_.start = WalkStart::kUnwound;
   if (blob->kind == BlobKind::kStubRoutines || blob->kind == BlobKind::kAdapter ||
       (blob->kind == BlobKind::kRuntimeStub && blob->frame_bytes <= 0)) {
     const Position stub = at_;

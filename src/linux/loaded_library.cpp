@@ -7,17 +7,8 @@
 namespace tarsier::linux {
 namespace {
 
-struct Search {
-  std::string_view file_name;
-  std::optional<LoadedLibrary> found;
-};
-
 int visit(dl_phdr_info* info, size_t, void* argument) {
-  auto& search = *static_cast<Search*>(argument);
-  std::string_view path = info->dlpi_name != nullptr ? info->dlpi_name : "";
-  path.remove_prefix(path.rfind('/') + 1);  // npos + 1 is 0
-  if (path != search.file_name) return 0;
-  LoadedLibrary library{~uint64_t{0}, 0, nullptr};
+  LoadedLibrary library{~uint64_t{0}, 0, nullptr, info->dlpi_name != nullptr ? info->dlpi_name : ""};
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = info->dlpi_phdr[i];
     const uint64_t begin = info->dlpi_addr + segment.p_vaddr;
@@ -26,16 +17,25 @@ int visit(dl_phdr_info* info, size_t, void* argument) {
     library.code_begin = std::min(library.code_begin, begin);
     library.code_end = std::max(library.code_end, begin + segment.p_memsz);
   }
-  if (library.eh_frame_header != nullptr && library.code_begin < library.code_end) search.found = library;
-  return 1;
+  if (library.eh_frame_header != nullptr && library.code_begin < library.code_end) {
+    static_cast<std::vector<LoadedLibrary>*>(argument)->push_back(std::move(library));
+  }
+  return 0;
 }
 
 }  // namespace
 
+std::vector<LoadedLibrary> loaded_libraries() {
+  std::vector<LoadedLibrary> libraries;
+  ::dl_iterate_phdr(visit, &libraries);
+  return libraries;
+}
+
 std::optional<LoadedLibrary> find_library(std::string_view file_name) {
-  Search search{file_name, std::nullopt};
-  ::dl_iterate_phdr(visit, &search);
-  return search.found;
+  for (LoadedLibrary& library : loaded_libraries()) {
+    if (library.file_name() == file_name) return std::move(library);
+  }
+  return std::nullopt;
 }
 
 }  // namespace tarsier::linux

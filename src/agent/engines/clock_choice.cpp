@@ -55,6 +55,16 @@ Result<ClockChoice> try_perf(const control::SessionOptions& options) {
   return choice;
 }
 
+Result<ClockChoice> try_rings(const control::SessionOptions& options) {
+  Result<ClockChoice> choice = try_perf(options);
+  if (!choice) return choice;
+  choice->name = kRingClock;
+  choice->why = "the kernel copies the stacks into rings, and no signal reaches the application; " + choice->why;
+  choice->per_thread = false;
+  choice->make = nullptr;
+  return choice;
+}
+
 Result<ClockChoice> try_cpu_timer(const control::SessionOptions& options) {
   const Nanos tick = linux::kernel_tick();
   if (options.interval.count != 0 && options.interval < tick) {
@@ -152,10 +162,11 @@ struct Candidate {
   bool automatic;  // taken without being asked for
 };
 // The best first. CPU timers before the timekeeper: they cost no thread, and who asks for no interval gets the tick.
-constexpr std::array<Candidate, 7> kClocks = {{{"perf", try_perf, true},
+constexpr std::array<Candidate, 8> kClocks = {{{"perf", try_perf, true},
                                                {"cputimer", try_cpu_timer, true},
                                                {"timekeeper", try_timekeeper, true},
                                                {kKernelClock, try_ebpf, false},
+                                               {kRingClock, try_rings, false},
                                                {"wall", try_wall, false},
                                                {"itimer", try_itimer, false},
                                                {"real", try_real, false}}};

@@ -14,15 +14,17 @@
 
 namespace tarsier::agent {
 
-// The clock that is none: the kernel itself takes the samples, which only the engine `fragment` can decode.
+// Clocks that are none: the kernel itself takes the samples, which only the engine `fragment` can decode. By a program
+// of ours, or by itself.
 constexpr std::string_view kKernelClock = "ebpf";
+constexpr std::string_view kRingClock = "perf-rings";
 
 struct ClockChoice {
   std::string name;
   std::string why;
   Nanos interval;
   std::vector<std::string> warnings;
-  // Made when the signal is known. Null: there is no signal, see kKernelClock.
+  // Made when the signal is known. Null: there is no signal, see kKernelClock and kRingClock.
   std::unique_ptr<capture::Clock> (*make)(const ClockChoice& choice, int signal) = nullptr;
   int fixed_signal = 0;                                         // the only one that the clock can send; 0: any will do
   bool kernel = false;                                          // kernel stacks and time in the kernel are seen

@@ -54,7 +54,8 @@ Result<control::EngineReport> FragmentEngine::probe() {
 }  // namespace
 
 std::unique_ptr<Engine> make_fragment_engine(EngineContext& context) {
-  if (context.options.clock == kKernelClock) return make_kernel_engine(context);
+  const std::string& clock = context.options.clock;
+  if (clock == kKernelClock || clock == kRingClock) return make_kernel_engine(context);
   return std::make_unique<FragmentEngine>(context);
 }
 

@@ -152,11 +152,12 @@ void FragmentDecoder::decode(const capture::FragmentRecord& record) {
   learn_name(record.fragment());
   LastOf& known = last_of(record.thread);
   const uint64_t wrong_before = edges_[static_cast<size_t>(hotspot::Edge::kWrong)];
-  methods_->set_epochs(now(), copied_at(record));
+  methods_->set_epochs(now(), copied_at(record), epoch_ ? record.fragment().epoch_doubt() : 0);
   if (redefinitions_.now() > 0) methods_->set_redefined();
   walk(record.fragment(), known, stack_);
   learn_bottom(record, known.bottom);
-  if (saver_ != nullptr) save(record, edges_[static_cast<size_t>(hotspot::Edge::kWrong)] != wrong_before);
+  if (saver_ != nullptr && record.fragment().epoch_doubt() == 0)
+    save(record, edges_[static_cast<size_t>(hotspot::Edge::kWrong)] != wrong_before);
   if (record.waits) {
     stack_.wait = wait_of(record);
     // It waits at a call, of which the debug info always tells.

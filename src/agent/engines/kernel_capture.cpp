@@ -115,6 +115,55 @@ void KernelCapture::draw_periods_that_are_due() {
   }
 }
 
+size_t KernelCapture::consume(const Visit& visit, size_t at_most) {
+  draw_periods_that_are_due();
+  return ring_.consume(
+      [&](const uint8_t* record, size_t size) {
+        const auto& header = *reinterpret_cast<const linux::bpf::SampleHeader*>(record);
+        if ((header.flags & linux::bpf::kUnknownThread) == 0) return visit(as_record(record));
+        const auto tid = static_cast<pid_t>(header.thread);
+        if (const auto serial = starting_.owner(tid, header.time_ns)) {
+          copy_.assign(record, record + size);  // the ring is the kernel's to write
+          visit(adopt(*serial, copy_.data()));
+        } else {
+          starting_.keep(tid, header.time_ns, {record, size});
+        }
+      },
+      at_most);
+}
+
+void KernelCapture::settle(const Visit& visit) {
+  starting_.settle([&](uint32_t serial, uint8_t* record) { visit(adopt(serial, record)); });
+}
+
+void KernelCapture::add_to(EngineStats& stats) const {
+  const Counters counted = counters();
+  stats.taken = counted.taken;
+  stats.dropped[capture::kDropNames[static_cast<size_t>(capture::Drop::kRingFull)]] = counted.ring_full;
+  stats.dropped["registers unreadable"] = counted.registers_unreadable;
+  stats.dropped["thread unreadable"] = counted.thread_unreadable;
+  stats.dropped["stack unreadable"] = counted.stack_unreadable;
+  stats.in_app_threads = Nanos(static_cast<int64_t>(counted.ns));
+  // The ring, and what else grows with the machine: the kernel's memory.
+  stats.memory = Bytes(static_cast<int64_t>(ring_bytes_ + parts_.scratch_bytes));
+  stats.counters["threads without a clock"] = not_followed_.load(std::memory_order_relaxed);
+  stats.counters["ticks in other threads"] = static_cast<int64_t>(counted.other_threads);
+}
+
+std::vector<std::string> KernelCapture::warnings() const {
+  std::vector<std::string> warnings;
+  if (!parts_.sees_kernel) {
+    warnings.emplace_back(
+        "time in the kernel is not sampled: this kernel does not tell where it was called from (Linux 5.15 with BTF "
+        "does)");
+  }
+  if (const int64_t threads = not_followed_.load(std::memory_order_relaxed); threads > 0) {
+    warnings.push_back(std::to_string(threads) + " threads are not sampled: this clock can follow " +
+                       std::to_string(linux::bpf::kMaxThreads) + " at a time");
+  }
+  return warnings;
+}
+
 Counters KernelCapture::counters() const {
   std::vector<Counters> of_cpus(linux::possible_cpus());
   const uint32_t key = 0;

@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include "agent/engines/fragment_source.h"
 #include "agent/engines/starting_threads.h"
-#include "agent/thread_registry.h"
 #include "base/mapping.h"
 #include "base/result.h"
 #include "base/units.h"
@@ -17,7 +17,7 @@
 
 namespace tarsier::agent {
 
-class KernelCapture final : public ThreadListener {
+class KernelCapture final : public FragmentSource {
  public:
   // Where a JavaThread keeps what is copied of it.
   // `virtual_threads`: null if there are none.
@@ -27,49 +27,26 @@ class KernelCapture final : public ThreadListener {
   static Result<std::unique_ptr<KernelCapture>> over(linux::KernelParts parts, Nanos interval, size_t ring_bytes);
   ~KernelCapture() override { silence(); }
 
-  Status start();
-  // Any thread: no fragment is taken any more when it returns.
-  void silence() noexcept { ticks_.disable(); }
-
-  // The rest is the session thread's.
-  // Calls visit(const capture::FragmentRecord&) for the samples in the ring; returns how many there were.
-  template <class Visit>
-  size_t consume(Visit&& visit, size_t at_most) {
-    return ring_.consume(
-        [&](const uint8_t* record, size_t size) {
-          const auto& header = *reinterpret_cast<const linux::bpf::SampleHeader*>(record);
-          if ((header.flags & linux::bpf::kUnknownThread) == 0) return visit(as_record(record));
-          const auto tid = static_cast<pid_t>(header.thread);
-          if (const auto serial = starting_.owner(tid, header.time_ns)) {
-            copy_.assign(record, record + size);  // the ring is the kernel's to write
-            visit(adopt(*serial, copy_.data()));
-          } else {
-            starting_.keep(tid, header.time_ns, {record, size});
-          }
-        },
-        at_most);
-  }
-  // About once a second: the same for samples whose threads were not known.
-  template <class Visit>
-  void settle(Visit&& visit) {
-    starting_.settle([&](uint32_t serial, uint8_t* record) { visit(adopt(serial, record)); });
-  }
-  // At every drain: lets CPUs that have ticked for a while tick with other periods, so that no program keeps in step.
-  void draw_periods_that_are_due();
+  Status start() override;
+  void silence() noexcept override { ticks_.disable(); }
+  size_t consume(const Visit& visit, size_t at_most) override;
+  // Samples whose threads were not known.
+  void settle(const Visit& visit) override;
   [[nodiscard]] linux::bpf::Counters counters() const;  // of all CPUs
   [[nodiscard]] bool sees_kernel() const { return parts_.sees_kernel; }
-  // Of the kernel's memory: the ring and what else grows with the machine.
-  [[nodiscard]] size_t memory_bytes() const { return ring_bytes_ + parts_.scratch_bytes; }
+  void add_to(EngineStats& stats) const override;
+  [[nodiscard]] std::vector<std::string> warnings() const override;
   // The program reads them, too.
-  capture::JavaBottoms& bottoms() { return *reinterpret_cast<capture::JavaBottoms*>(bottoms_.data()); }
+  capture::JavaBottoms& bottoms() override { return *reinterpret_cast<capture::JavaBottoms*>(bottoms_.data()); }
 
   bool thread_started(const JavaThread& thread) override;
   void thread_ended(const JavaThread& thread) override;
-  [[nodiscard]] int64_t threads_not_followed() const { return not_followed_.load(std::memory_order_relaxed); }
 
  private:
   KernelCapture(linux::KernelParts parts, linux::BpfRing ring, Mapping bottoms, Nanos interval, size_t ring_bytes);
   Status draw_period(size_t index, Nanos now);
+  // Lets CPUs that have ticked for a while tick with other periods, so that no program keeps in step.
+  void draw_periods_that_are_due();
   static const capture::FragmentRecord& as_record(const uint8_t* record) {
     return *reinterpret_cast<const capture::FragmentRecord*>(record);
   }

@@ -1,5 +1,5 @@
-// The engine `fragment` with the clock `ebpf`: the kernel copies the stack fragments, the session's thread decodes
-// them.
+// The engine `fragment` with the clocks `ebpf` and `perf-rings`: the kernel copies the stack fragments, the session's
+// thread decodes them.
 #pragma once
 
 #include <memory>
