@@ -135,6 +135,21 @@ TEST(Aarch64, a_large_frame_is_saved_then_lowered_and_raised_then_restored) {
   for (size_t i = 0; i < std::size(expected); ++i) EXPECT_EQ(code.at(4 * i), expected[i]) << i;
 }
 
+TEST(Aarch64, the_wrapper_of_a_native_method_leaves_then_looks_for_exceptions) {
+  const Code code(Machine::aarch64(),
+                  words({kNop, kNop,    //
+                         0x910003bf,    // mov sp, x29
+                         0xa8c17bfd,    // ldp x29, x30, [sp], #16
+                         0xf9400788,    // ldr x8, [x28, #8]
+                         0xb5000048,    // cbnz x8
+                         0xd65f03c0}),  // ret
+                  4);
+  const FrameState expected[] = {FrameState::kNothing,   FrameState::kComplete, FrameState::kComplete,
+                                 FrameState::kSavedPair, FrameState::kNothing,  FrameState::kNothing,
+                                 FrameState::kNothing};
+  for (size_t i = 0; i < std::size(expected); ++i) EXPECT_EQ(code.at(4 * i), expected[i]) << i;
+}
+
 TEST(Aarch64, what_a_stub_has_pushed_and_what_code_pops_behind_a_call) {
   const Machine& machine = Machine::aarch64();
   const auto stub = words({0xa9be0be0, 0xa90117e4, kNop});  // stp x0, x2, [sp, #-32]!; stp x4, x5, [sp, #16]
@@ -176,6 +191,21 @@ TEST(X8664, a_frame_is_pushed_then_lowered_and_raised_then_popped) {
   EXPECT_EQ(code.at(25), FrameState::kNothing);
   EXPECT_EQ(code.at(32), FrameState::kNothing);
   EXPECT_EQ(code.at(38), FrameState::kNothing);
+}
+
+TEST(X8664, the_wrapper_of_a_native_method_leaves_then_looks_for_exceptions) {
+  const Code code(Machine::x86_64(),
+                  {0x90, 0x90,                          // 0
+                   0xc9,                                // 2: leave
+                   0x49, 0x83, 0x7f, 0x08, 0x00,        // 3: cmp [r15 + 8], 0
+                   0x0f, 0x85, 0x01, 0x00, 0x00, 0x00,  // 8: jne
+                   0xc3},                               // 14: ret
+                  1);
+  EXPECT_EQ(code.at(1), FrameState::kComplete);
+  EXPECT_EQ(code.at(2), FrameState::kComplete);
+  EXPECT_EQ(code.at(3), FrameState::kNothing);
+  EXPECT_EQ(code.at(8), FrameState::kNothing);
+  EXPECT_EQ(code.at(14), FrameState::kNothing);
 }
 
 TEST(TrustedMemory, reads_trusted_ranges_itself_and_asks_about_all_others) {

@@ -9,6 +9,7 @@ namespace {
 constexpr uint32_t kRet = 0xd65f03c0;
 constexpr uint32_t kPushPair = 0xa9bf7bfd;  // stp x29, x30, [sp, #-16]!
 constexpr uint32_t kPopPair = 0xa8c17bfd;   // ldp x29, x30, [sp], #16
+constexpr uint32_t kSpFromFp = 0x910003bf;  // mov sp, x29
 
 bool is_sub_sp(uint32_t w) {  // sub sp, sp, #n  or, for large frames, sub sp, sp, x8
   return (w & 0xff8003ff) == 0xd10003ff || (w & 0xffe0ffff) == 0xcb2063ff;
@@ -141,15 +142,16 @@ class Aarch64 final : public Machine {
     return lowered ? FrameState::kAllocated : FrameState::kNothing;
   }
 
-  // Small frames: ldp; add sp; poll; ret. Large ones: add sp; ldp with write-back; poll; ret.
+  // Small frames: ldp; add sp; poll; ret. Large ones: add sp; ldp with write-back; poll; ret. Wrappers of native
+  // methods: mov sp, x29; ldp with write-back; is an exception pending?; ret.
   template <class Word>
   [[nodiscard]] static FrameState epilogue_state(const Word& word) {
     constexpr ptrdiff_t kLongest = 7;
     if (word(0) == kRet) return FrameState::kNothing;
+    if (word(0) == kPopPair && (is_add_sp(word(-1)) || word(-1) == kSpFromFp)) return FrameState::kSavedPair;
     bool returns = false;
     for (ptrdiff_t i = 0; i < kLongest && !returns; ++i) {
       const uint32_t w = word(i);
-      if (w == kPopPair && i <= 1 && is_add_sp(word(-1 + i))) return FrameState::kSavedPair;
       if (w == kPopPair || is_add_sp(w) || is_call(w) || is_jump(w)) return FrameState::kComplete;
       returns = w == kRet;
     }

@@ -7,7 +7,7 @@ namespace {
 
 enum Register { kRbx = 1, kR13 = 13 };  // places in Fragment::general
 
-constexpr uint8_t kPushRbp = 0x55, kPopRbp = 0x5d, kRet = 0xc3;
+constexpr uint8_t kPushRbp = 0x55, kPopRbp = 0x5d, kRet = 0xc3, kLeave = 0xc9;
 
 // sub/add rsp, imm8 or imm32: 48 83|81 ec|c4 ..; its length, 0 if it is none.
 size_t moves_sp(std::span<const uint8_t> code, uint8_t operation) {
@@ -68,7 +68,8 @@ class X8664 final : public Machine {
     return length != 0 && i + length <= at ? FrameState::kComplete : FrameState::kSavedPair;
   }
 
-  // add rsp; pop rbp; poll (cmp rsp, [r15 + n]; ja); ret
+  // add rsp; pop rbp; poll (cmp rsp, [r15 + n]; ja); ret. Wrappers of native methods: leave; is an exception pending
+  // (cmp [r15 + n], 0; jne)?; ret
   [[nodiscard]] static FrameState epilogue_state(std::span<const uint8_t> code, size_t at) {
     const auto is = [&](size_t offset, uint8_t byte) { return at + offset < code.size() && code[at + offset] == byte; };
     const bool after_add = (at >= 4 && moves_sp(code.subspan(at - 4), 0xc4) == 4) ||
@@ -82,6 +83,13 @@ class X8664 final : public Machine {
       }
     }
     if (is(0, 0x0f) && is(1, 0x87) && is(6, kRet) && at >= 4) return FrameState::kNothing;
+    for (const size_t check : {size_t{0}, size_t{5}}) {  // bytes of it that are behind us
+      const auto was = [&](size_t offset, uint8_t byte) { return code[at - check - 1 + offset] == byte; };
+      if (at > check && was(0, kLeave) && was(1, 0x49) && was(2, 0x83) && was(3, 0x7f) && is(5 - check, 0x0f) &&
+          is(6 - check, 0x85) && is(11 - check, kRet)) {
+        return FrameState::kNothing;
+      }
+    }
     return FrameState::kComplete;
   }
 };
