@@ -364,11 +364,11 @@ TEST_F(KernelCaptureTest, what_a_thread_did_before_it_was_known_is_its) {
   ASSERT_TRUE(capture_->start());
   for (const bool drained : {false, true}) {
     burn(millis(50), [] {});
+    capture_->silence();
     if (drained) {
       EXPECT_TRUE(read().empty());
     }
     const JavaThread thread = self(java_thread_);
-    capture_->silence();
     ASSERT_TRUE(capture_->thread_started(thread));
     capture_->thread_ended(thread);
     size_t count = 0;
