@@ -241,6 +241,7 @@ TEST(PerfClock, weights_tell_the_cpu_time) {
 
 // At the finest interval ticks come faster than the handler can take them.
 TEST(PerfClock, a_thread_gets_on_however_fast_it_ticks) {
+  if (kUnderSanitizer) GTEST_SKIP() << "a sanitizer delays signals";
   if (const int err = PerfClock::probe(false)) GTEST_SKIP() << "perf_event_open: " << ::strerror(err);
   auto signal = linux::OwnedSignal::take([](int number, siginfo_t* info, void* ucontext) {
     for (volatile int i = 0; i < 10'000;) i = i + 1;
