@@ -37,7 +37,7 @@ def bash(tmp_path):
 @pytest.mark.parametrize("line, expected", [
     ("tarsier rec", ["record"]),
     ("tarsier record --cl", ["--clock"]),
-    ("tarsier record --clock p", ["perf"]),
+    ("tarsier record --clock t", ["timekeeper"]),
     ("tarsier record --clock=cpu", ["cputimer"]),
     ("tarsier record -d ", []),
     ("tarsier report --view ho", ["hot"]),
@@ -96,7 +96,7 @@ def test_the_script_is_good_syntax(shell, tmp_path):
 @pytest.mark.skipif(shutil.which("fish") is None, reason="no fish here")
 @pytest.mark.parametrize("line, expected", [
     ("tarsier rec", ["record"]),
-    ("tarsier record --clock p", ["perf"]),
+    ("tarsier record --clock t", ["timekeeper"]),
     ("tarsier report --view hot,thr", ["hot,threads"]),
     ("tarsier export --to jfr.", ["jfr.zst"]),
     ("tarsier record --cl", ["--clock"]),
