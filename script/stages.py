@@ -201,7 +201,7 @@ def other_architecture(options):
     if not options.other_arch:
         return Counts()
     debian = {"aarch64": "amd64", "x86_64": "arm64"}[os.uname().machine]
-    if run(["script/jvms", "install", f"17:{debian}"], 600)[0]:
+    if run(["script/jvms", "install", f"17:{debian}"], 600)[0] or run(["script/build", "--preset", "cross"], 1800)[0]:
         return Counts(failed=1)
     os.environ["TARSIER_OTHER_ARCH"] = "1"
     try:
