@@ -33,7 +33,8 @@ def test_saved_fragments_are_decoded_again_to_the_same_stacks(jdk, classes, tmp_
     # Nothing is unloaded here, so what is remembered of other samples tells no more than the memory itself.
     assert found["counters"]["fragments: decoded otherwise when alone"] <= 0.01 * fragments + 1
     stacks = replay(file).stdout
-    assert stacks.count("RuntimeCalls.main([Ljava/lang/String;)V") > 0.9 * fragments
+    # The rest is from before main, which takes a while in an emulator.
+    assert stacks.count("RuntimeCalls.main([Ljava/lang/String;)V") > 0.7 * fragments
     if jdk.major >= 11:  # the JDK's own reader takes them as events like others
         assert jfr_counts(jdk, file)["tarsier.SavedFragment"] == fragments
 
