@@ -54,7 +54,7 @@ def check_churn(jdk, classes, tmp_path, collector, wanted, late=False):
     document = report(file)
     assert engine(document)["samples"]["taken"] > 50
     churned = sum(row["self"] for row in document["hot"]
-                  if re.search(r"\bChurned(?:Hidden)?(?:[/+.$]0x[0-9a-f]+)?(?:\.|$)", row["method"]) or row["method"] == "[unloaded]")
+                  if re.search(r"\bChurned(?:Hidden)?(?:[/+.$]0x[0-9a-f]+)?(?:\.|$)|\[unloaded\]|\[failed: no method\]", row["method"]))
     assert churned > 0.05, [row["method"] for row in document["hot"]][:20]
     check_stacks(document, late)
 
