@@ -3,7 +3,6 @@
 // but seen: of all the words that follow the loader's it is the one in which all classes have different, small numbers.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <unordered_set>
