@@ -57,8 +57,9 @@ bool ChunkReader::load_constants() {
     if (!load_checkpoint(at, delta)) break;
     if (delta == 0) return true;
     // Each lies before the next one: the chain can't be endless.
-    if (delta > 0 || static_cast<uint64_t>(-delta) > at) break;
-    at -= static_cast<uint64_t>(-delta);
+    const uint64_t back = uint64_t{0} - static_cast<uint64_t>(delta);
+    if (delta > 0 || back > at) break;
+    at -= back;
   }
   load_all_checkpoints();
   return false;

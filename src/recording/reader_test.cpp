@@ -200,6 +200,19 @@ TEST(Reader, HugeCountsInASmallFileAreDamageNotMemory) {
   EXPECT_THAT(summary->problems, testing::Contains(HasSubstr("constants are lost")));
 }
 
+TEST(Reader, AChainOfConstantsThatLeadsOutOfTheFileIsDamage) {
+  for (const int64_t delta : {INT64_MIN, INT64_MIN + 1, int64_t{-100'000}, int64_t{-1}, int64_t{1}, INT64_MAX}) {
+    HandMadeChunk chunk;
+    chunk.delta_of_constants = delta;
+    const auto bytes = chunk.primitives().type(50, "test.T", {{"i", 14}}, "jdk.jfr.Event").event(50, {5}).bytes();
+    Collect collect;
+    auto summary = read_all(bytes, collect);
+    ASSERT_TRUE(summary.ok());
+    EXPECT_THAT(collect.lines, ElementsAre("test.T i=5"));
+    EXPECT_THAT(summary->problems, ElementsAre(HasSubstr("constants are lost"))) << delta;
+  }
+}
+
 TEST(Reader, ConvertsTicks) {
   HandMadeChunk chunk;
   chunk.ticks_per_second = 1000;

@@ -168,6 +168,7 @@ class HandMadeChunk {
     return *this;
   }
   int64_t ticks_per_second = 1'000'000'000;
+  int64_t delta_of_constants = 0;
 
   [[nodiscard]] std::vector<uint8_t> bytes() const {
     Encoder out;
@@ -183,7 +184,8 @@ class HandMadeChunk {
     put_be(out.at(kConstantPoolAt), out.size(), 8);
     const size_t begin = out.begin_event();
     out.varint(1);
-    out.fill(3);
+    out.fill(2);
+    out.varint(static_cast<uint64_t>(delta_of_constants));
     out.u8(0);
     out.varint(pool_count_);
     out.raw(pools_);
