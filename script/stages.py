@@ -211,11 +211,12 @@ def other_architecture(options):
 
 
 def fuzz(options):
-    """Every fuzzer for a while; the seeds alone find what was found before."""
+    """Every fuzzer for a while; the seeds alone find what was found before. A new find is for script/fuzz and its
+    author, not for whoever happens to run the tests: here the same inputs are tried each time."""
     with tempfile.TemporaryDirectory() as scratch:
         report = pathlib.Path(scratch) / "report.xml"
         seconds = options.fuzz_seconds
-        return counted(["script/fuzz", "--seconds", seconds, "--junit", report], 1800 + 10 * seconds, report)
+        return counted(["script/fuzz", "--seed", 1, "--seconds", seconds, "--junit", report], 1800 + 10 * seconds, report)
 
 
 def demo(_):
