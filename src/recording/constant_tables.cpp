@@ -136,19 +136,27 @@ MethodId ConstantTables::method(const MethodInfo& info) {
 
 StackId ConstantTables::stack(std::span<const Frame> frames, bool truncated) {
   if (frames.empty()) return StackId(0);
+  // Null methods make the JDK's tool fail.
+  const auto index_of = [&](const Frame& frame) {
+    const uint32_t index = frame.method.value - 1;
+    return index < methods_.values.size() ? index : method({{}, "[unknown]", {}, 0}).value - 1;
+  };
   scratch_.clear();
   scratch_.boolean(truncated);
   scratch_.varint(frames.size());
   for (const Frame& frame : frames) {
-    uint32_t index = frame.method.value - 1;
-    // Null methods make the JDK's tool fail.
-    if (index >= methods_.values.size()) index = method({{}, "[unknown]", {}, 0}).value - 1;
-    scratch_.varint(methods_.first_key + index);
+    scratch_.varint(methods_.first_key + index_of(frame));
     scratch_.int32(frame.line);
     scratch_.int32(frame.bci);
     scratch_.varint(key_of(frame.type));
   }
-  return StackId(stacks_.intern(scratch_.bytes()) + 1);
+  const uint32_t stack = stacks_.intern(scratch_.bytes());
+  // Whoever asks for its id uses it in this chunk; later its methods would have to be decoded first.
+  if (stack == methods_used_.size()) methods_used_.push_back(0);
+  if (std::exchange(methods_used_[stack], chunk_) != chunk_) {
+    for (const Frame& frame : frames) methods_.use(index_of(frame), chunk_);
+  }
+  return StackId(stack + 1);
 }
 
 ThreadId ConstantTables::thread(const ThreadInfo& info) {
@@ -209,6 +217,7 @@ void ConstantTables::start_chunk() {
 
 void ConstantTables::use_what_unwritten_constants_need() {
   for (const uint32_t index : stacks_.unwritten) {
+    if (std::exchange(methods_used_[index], chunk_) == chunk_) continue;
     const std::span<const uint8_t> bytes = stacks_.values.bytes(index);
     const uint8_t* p = bytes.data() + 1;
     const uint8_t* const end = bytes.data() + bytes.size();
@@ -302,6 +311,7 @@ void ConstantTables::forget(std::span<ThreadId* const> keep) {
     kept.push_back({id, {identity.begin(), identity.end()}, threads_[id->value - 1]});
   }
   for (Table* table : {&symbols_, &packages_, &classes_, &methods_, &stacks_}) table->forget();
+  methods_used_ = {};
   thread_ids_ = {};
   threads_ = {};
   thread_bytes_ = 0;
@@ -316,7 +326,8 @@ void ConstantTables::forget(std::span<ThreadId* const> keep) {
 }
 
 size_t ConstantTables::memory() const {
-  size_t total = thread_ids_.memory() + threads_.capacity() * sizeof(Thread) + thread_bytes_ + thread_pool_.capacity();
+  size_t total = methods_used_.capacity() * sizeof(uint32_t) + thread_ids_.memory() +
+                 threads_.capacity() * sizeof(Thread) + thread_bytes_ + thread_pool_.capacity();
   for (const Table* table : {&symbols_, &packages_, &classes_, &methods_, &stacks_}) total += table->memory();
   return total;
 }

@@ -75,6 +75,7 @@ class ConstantTables {
   static void encode_pool(Encoder& out, TypeId type, Table& table, EncodeEntry encode_entry);
 
   Table symbols_, packages_, classes_, methods_, stacks_;
+  std::vector<uint32_t> methods_used_;  // by the index of a stack: the chunk in which its methods were last used
   Interner thread_ids_;
   std::vector<Thread> threads_;
   Encoder thread_pool_;  // encoded when first used, so that a thread renamed since keeps the old name in old events

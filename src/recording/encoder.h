@@ -1,12 +1,13 @@
 // A growing buffer of encoded bytes. Cleared and reused, so that it allocates only while it grows.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/varint.h"
 #include "recording/format.h"
@@ -28,23 +29,32 @@ inline void put_varint_padded9(uint8_t* out, uint64_t value) noexcept {
 
 class Encoder {
  public:
-  [[nodiscard]] size_t size() const { return bytes_.size(); }
-  [[nodiscard]] size_t capacity() const { return bytes_.capacity(); }
-  [[nodiscard]] bool empty() const { return bytes_.empty(); }
-  [[nodiscard]] std::span<const uint8_t> bytes() const { return bytes_; }
-  uint8_t* at(size_t position) { return bytes_.data() + position; }
-  void clear() { bytes_.clear(); }
-  void reserve(size_t n) { bytes_.reserve(n); }
-  void truncate(size_t n) { bytes_.resize(n); }
-
-  void u8(uint8_t value) { bytes_.push_back(value); }
-  void boolean(bool value) { u8(value ? 1 : 0); }
-  void fill(size_t n, uint8_t value = 0) { bytes_.insert(bytes_.end(), n, value); }
-  void raw(std::span<const uint8_t> data) { bytes_.insert(bytes_.end(), data.begin(), data.end()); }
-  void varint(uint64_t value) {
-    uint8_t encoded[kMaxVarint];
-    raw({encoded, put_varint(encoded, value)});
+  [[nodiscard]] size_t size() const { return size_; }
+  [[nodiscard]] size_t capacity() const { return capacity_; }
+  [[nodiscard]] bool empty() const { return size_ == 0; }
+  [[nodiscard]] std::span<const uint8_t> bytes() const { return {bytes_.get(), size_}; }
+  uint8_t* at(size_t position) { return bytes_.get() + position; }
+  void clear() { size_ = 0; }
+  void reserve(size_t n) {
+    if (n > size_) (void)room(n - size_);
   }
+  void truncate(size_t n) { size_ = std::min(size_, n); }
+
+  void u8(uint8_t value) {
+    *room(1) = value;
+    ++size_;
+  }
+  void boolean(bool value) { u8(value ? 1 : 0); }
+  void fill(size_t n, uint8_t value = 0) {
+    std::memset(room(n), value, n);
+    size_ += n;
+  }
+  void raw(std::span<const uint8_t> data) {
+    if (data.empty()) return;
+    std::memcpy(room(data.size()), data.data(), data.size());
+    size_ += data.size();
+  }
+  void varint(uint64_t value) { size_ += put_varint(room(kMaxVarint), value); }
   // Negative ints take five bytes, as the JVM writes them, not nine.
   void int32(int32_t value) { varint(static_cast<uint32_t>(value)); }
   void int64(int64_t value) { varint(static_cast<uint64_t>(value)); }
@@ -91,8 +101,23 @@ class Encoder {
   }
 
  private:
+  // Nearly all that is written is a few bytes long: a vector would call a function for each.
+  uint8_t* room(size_t n) {
+    if (capacity_ - size_ < n) grow(n);
+    return bytes_.get() + size_;
+  }
+  void grow(size_t n) {
+    constexpr size_t kSmallest = 256;
+    const size_t capacity = std::max({2 * capacity_, size_ + n, kSmallest});
+    auto larger = std::make_unique_for_overwrite<uint8_t[]>(capacity);
+    if (size_ > 0) std::memcpy(larger.get(), bytes_.get(), size_);
+    bytes_ = std::move(larger);
+    capacity_ = capacity;
+  }
+
   static constexpr size_t kLongestString = 1 << 20;
-  std::vector<uint8_t> bytes_;
+  std::unique_ptr<uint8_t[]> bytes_;
+  size_t size_ = 0, capacity_ = 0;
 };
 
 }  // namespace tarsier::recording

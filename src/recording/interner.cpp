@@ -1,5 +1,6 @@
 #include "recording/interner.h"
 
+#include <algorithm>
 #include <cstring>
 
 #define XXH_INLINE_ALL
@@ -15,15 +16,29 @@ uint32_t Interner::intern(std::span<const uint8_t> bytes) {
   for (; slots_[slot] != 0; slot = (slot + 1) & mask) {
     const Entry& entry = entries_[slots_[slot] - 1];
     if (entry.hash == hash && entry.length == bytes.size() &&
-        (bytes.empty() || std::memcmp(arena_.data() + entry.offset, bytes.data(), bytes.size()) == 0)) {
+        (bytes.empty() || std::memcmp(entry.bytes, bytes.data(), bytes.size()) == 0)) {
       return slots_[slot] - 1;
     }
   }
   const auto index = static_cast<uint32_t>(entries_.size());
-  entries_.push_back({arena_.size(), static_cast<uint32_t>(bytes.size()), hash});
-  arena_.insert(arena_.end(), bytes.begin(), bytes.end());
+  entries_.push_back({keep(bytes), static_cast<uint32_t>(bytes.size()), hash});
   slots_[slot] = index + 1;
   return index;
+}
+
+const uint8_t* Interner::keep(std::span<const uint8_t> bytes) {
+  constexpr size_t kSmallest = 4 << 10, kLargest = 252 << 10;  // with what heaps put around it no more than 256
+  if (bytes.size() > room_) {
+    room_ = std::max(bytes.size(), std::clamp(block_bytes_, kSmallest, kLargest));
+    blocks_.push_back(std::make_unique_for_overwrite<uint8_t[]>(room_));
+    free_ = blocks_.back().get();
+    block_bytes_ += room_;
+  }
+  const uint8_t* kept = free_;
+  if (!bytes.empty()) std::memcpy(free_, bytes.data(), bytes.size());
+  free_ += bytes.size();
+  room_ -= bytes.size();
+  return kept;
 }
 
 void Interner::rehash(size_t slots) {

@@ -1,7 +1,8 @@
-// Gives equal byte strings equal numbers: open addressing over one arena, no allocation per entry.
+// Gives equal byte strings equal numbers: open addressing over a few large blocks, no allocation per entry.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -13,22 +14,27 @@ class Interner {
   uint32_t intern(std::span<const uint8_t> bytes);
   [[nodiscard]] std::span<const uint8_t> bytes(uint32_t index) const {
     const Entry& entry = entries_[index];
-    return {arena_.data() + entry.offset, entry.length};
+    return {entry.bytes, entry.length};
   }
   [[nodiscard]] uint32_t size() const { return static_cast<uint32_t>(entries_.size()); }
   [[nodiscard]] size_t memory() const {
-    return arena_.capacity() + entries_.capacity() * sizeof(Entry) + slots_.capacity() * sizeof(uint32_t);
+    return block_bytes_ + entries_.capacity() * sizeof(Entry) + slots_.capacity() * sizeof(uint32_t);
   }
 
  private:
   struct Entry {
-    uint64_t offset;
+    const uint8_t* bytes;
     uint32_t length;
     uint32_t hash;
   };
   void rehash(size_t slots);
+  const uint8_t* keep(std::span<const uint8_t> bytes);
 
-  std::vector<uint8_t> arena_;
+  // Not one that grows: to move megabytes while samples wait takes long.
+  std::vector<std::unique_ptr<uint8_t[]>> blocks_;
+  size_t block_bytes_ = 0;
+  uint8_t* free_ = nullptr;  // in the last block
+  size_t room_ = 0;          // there
   std::vector<Entry> entries_;
   std::vector<uint32_t> slots_;  // entry + 1, 0: free; a power of two, at most half full
 };
