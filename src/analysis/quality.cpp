@@ -88,6 +88,11 @@ Quality assess_quality(const Model& model, const Selection& selection) {
     quality.edges_checked += counter(engine, "edges: right") + counter(engine, "edges: wrong");
     quality.bad_edges += counter(engine, "edges: wrong");
     unchecked += counter(engine, "edges: uncheckable");
+    quality.has_native |= engine.counters.contains("native: samples in native code");
+    quality.native += counter(engine, "native: samples in native code");
+    quality.native_complete += counter(engine, "native: with all their native frames");
+    quality.native_between += counter(engine, "native: samples with native code between Java frames");
+    quality.native_between_complete += counter(engine, "native: with all frames of it");
   }
   quality.edges = quality.edges_checked > 0 ? quality.edges_checked + unchecked : count_edges(model, stack_used);
   return quality;

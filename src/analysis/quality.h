@@ -22,6 +22,10 @@ struct Quality {
   uint64_t edges = 0;
   uint64_t edges_checked = 0;  // against the bytecodes
   uint64_t bad_edges = 0;      // of those: calls that the bytecode does not make
+  // Native frames of the whole recording, if they were asked for: samples in native code, and of those the ones with
+  // all their native frames; samples with native code between Java frames, and of those the ones with all frames of it.
+  bool has_native = false;
+  uint64_t native = 0, native_complete = 0, native_between = 0, native_between_complete = 0;
 };
 
 Quality assess_quality(const Model& model, const Selection& selection);

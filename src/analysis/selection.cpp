@@ -73,6 +73,23 @@ std::map<ThreadKind, Nanos> unsampled_cpu(const Model& model, const Selection& s
   return sums;
 }
 
+Status narrow(Model& model, const Filter& filter) {
+  auto selection = Selection::make(model, filter);
+  if (!selection) return std::move(selection).error();
+  if (selection->everything()) return {};
+  Samples kept;
+  for (const Sample& sample : model.samples) {
+    if (selection->has(sample)) kept.push_back(sample);
+  }
+  model.samples = std::move(kept);
+  model.unsampled_cpu = unsampled_cpu(model, *selection);
+  const Nanos from = filter.from.value_or(Nanos(0));
+  const Nanos to = std::min(filter.to.value_or(model.duration), model.duration);
+  model.start_ns = capped_add(model.start_ns, from.count);
+  model.duration = to - from;
+  return {};
+}
+
 WeightedStacks weigh_stacks(const Model& model, const Selection& selection, bool by_thread) {
   WeightedStacks result;
   KeyMap row_of;

@@ -42,6 +42,11 @@ class Selection {
 // the selection is a part of the time, or if the profile is another one.
 std::map<ThreadKind, Nanos> unsampled_cpu(const Model& model, const Selection& selection);
 
+// Leaves of the model's samples only those that the filter selects; it then lasts as long as the selected time. What
+// was not sampled is dropped, too, where it is not known for the selection. Other profiles of the model are left as
+// they are.
+Status narrow(Model& model, const Filter& filter);
+
 struct StackWeight {
   uint32_t group = 0;  // the thread's index if split by thread, else 0
   StackIndex stack{};

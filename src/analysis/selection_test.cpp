@@ -123,6 +123,43 @@ TEST(Quality, an_engine_that_tells_how_it_found_stacks_and_checked_them_is_belie
   EXPECT_EQ(quality.edges, 100U);
   EXPECT_EQ(quality.edges_checked, 92U);
   EXPECT_EQ(quality.bad_edges, 2U);
+  EXPECT_FALSE(quality.has_native);
+}
+
+TEST(Quality, tells_how_many_native_frames_were_found_if_they_were_looked_for) {
+  ModelMaker maker;
+  maker.sample(maker.thread("main"), "main;a", 1);
+  maker.model.engines.push_back({.name = "fragment",
+                                 .mechanism = "perf",
+                                 .why = "",
+                                 .interval = {},
+                                 .written = 10,
+                                 .counters = {{"native: samples in native code", 7},
+                                              {"native: with all their native frames", 6},
+                                              {"native: samples with native code between Java frames", 3},
+                                              {"native: with all frames of it", 2}}});
+  const Quality quality = assess_quality(maker.model, Selection());
+  EXPECT_TRUE(quality.has_native);
+  EXPECT_EQ(quality.native, 7U);
+  EXPECT_EQ(quality.native_complete, 6U);
+  EXPECT_EQ(quality.native_between, 3U);
+  EXPECT_EQ(quality.native_between_complete, 2U);
+}
+
+TEST(Narrow, leaves_the_selected_samples_and_time) {
+  ModelMaker maker;
+  const ThreadIndex main = maker.thread("main"), other = maker.thread("other");
+  for (int i = 0; i < 10; ++i) maker.sample(i % 2 == 0 ? main : other, "a", 1, seconds(i));
+  maker.model.unsampled_cpu[ThreadKind::kGc] = seconds(1);
+  const int64_t start = maker.model.start_ns;
+  ASSERT_TRUE(narrow(maker.model, {}).ok());
+  EXPECT_EQ(maker.model.samples.size(), 10U);
+  ASSERT_TRUE(narrow(maker.model, {.thread_regex = "main", .from = seconds(2), .to = seconds(60)}).ok());
+  EXPECT_EQ(maker.model.samples.size(), 4U);
+  EXPECT_EQ(maker.model.start_ns, start + seconds(2).count);
+  EXPECT_EQ(maker.model.duration, seconds(8));
+  EXPECT_TRUE(maker.model.unsampled_cpu.empty());
+  EXPECT_EQ(narrow(maker.model, {.thread_regex = "nobody"}).error().code, Errc::kUsage);
 }
 
 }  // namespace

@@ -61,13 +61,15 @@ void put_shape(const FlameTree& tree, Bytes& out) {
   }
 }
 
-void put_imprecise(const std::vector<FlameNode>& nodes, Bytes& out) {
-  out.number(std::count_if(nodes.begin(), nodes.end(), [](const FlameNode& node) { return node.imprecise != 0; }));
+// A column in which most nodes have nothing.
+template <class Value>
+void put_sparse(const std::vector<FlameNode>& nodes, Value FlameNode::*column, Bytes& out) {
+  out.number(std::count_if(nodes.begin(), nodes.end(), [&](const FlameNode& node) { return node.*column != 0; }));
   int64_t before = -1;
   for (size_t i = 0; i < nodes.size(); ++i) {
-    if (nodes[i].imprecise == 0) continue;
+    if (nodes[i].*column == 0) continue;
     out.number(static_cast<int64_t>(i) - before);
-    out.number(nodes[i].imprecise);
+    out.number(nodes[i].*column);
     before = static_cast<int64_t>(i);
   }
 }
@@ -87,7 +89,8 @@ std::string encode_flame_tree(const FlameTree& tree) {
   for (const FlameNode& node : tree.nodes) out.number(node.line);
   for (const FlameNode& node : tree.nodes) out.number(node.self_ns);
   for (const FlameNode& node : tree.nodes) out.number(node.samples);
-  put_imprecise(tree.nodes, out);
+  put_sparse(tree.nodes, &FlameNode::imprecise, out);
+  if (tree.compared) put_sparse(tree.nodes, &FlameNode::before_ns, out);
   return out.take();
 }
 

@@ -9,6 +9,7 @@
 //                        1 for its sibling, ...
 //             name, type, line, self_ns, samples
 //   count   imprecise  then for each: distance to the node before with any (from -1), samples
+//   count   before     of comparisons only, else the data ends here; then for each: distance as above, ns
 //
 // A table is a count, that many byte lengths, then the bytes of all entries without a gap. All numbers are varints of
 // base/varint.h, at most 2^53 - 1, so a million nodes take about 9 MB.

@@ -34,14 +34,15 @@ ordered_json sample_counts(const analysis::Model& model) {
 
 }  // namespace
 
-std::string encode_flame_head(const analysis::Model& model, const std::string& title) {
+std::string encode_flame_head(const analysis::Model& model, const std::string& title,
+                              const std::optional<FlameAgainst>& against) {
   ordered_json engines = ordered_json::array();
   for (const analysis::Engine& engine : model.engines) engines.push_back(engine_json(engine));
   ordered_json unsampled = ordered_json::object();
   for (const auto& [kind, cpu] : analysis::unsampled_cpu(model, {})) {
     unsampled[std::string(analysis::thread_kind_name(kind))] = cpu.count;
   }
-  const ordered_json head = {
+  ordered_json head = {
       {"title", title},
       {"file", model.file},
       {"profile", analysis::about(model.profile).name},
@@ -59,8 +60,15 @@ std::string encode_flame_head(const analysis::Model& model, const std::string& t
       {"damaged", model.damaged},
       {"samples", sample_counts(model)},
       {"unsampled_ns", unsampled},
-      {"verdict", analysis::verdict(model)},
+      {"verdict", against ? against->verdict : analysis::verdict(model)},
   };
+  if (against) {
+    head["against"] = {{"file", against->model.file},
+                       {"jvm", against->model.jvm},
+                       {"duration_ns", against->model.duration.count},
+                       {"samples", against->model.samples.size()},
+                       {"per", against->per}};
+  }
   return head.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 

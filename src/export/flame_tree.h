@@ -31,6 +31,7 @@ struct FlameNode {
   int64_t self_ns = 0;
   uint32_t samples = 0;    // with this frame innermost
   uint32_t imprecise = 0;  // of those: in code whose debug information is coarse
+  int64_t before_ns = 0;   // of a comparison: what the other recording has; self_ns is then what this one has
 };
 
 // Nodes lie thread after thread, each tree depth first with callers before their callees, so that every pass over
@@ -43,6 +44,7 @@ struct FlameTree {
   std::vector<std::string> names;
   std::vector<FlameThread> threads;
   std::vector<FlameNode> nodes;
+  bool compared = false;  // made of two recordings by join_flame_trees()
 };
 
 // Fails only if the model contradicts itself (an index out of range, a callee before its caller).

@@ -8,6 +8,7 @@ export interface StackSpec {
   readonly ns: number;
   readonly samples?: number;
   readonly imprecise?: number;
+  readonly before?: number; // ns; if any stack has it, the recording is a comparison
 }
 
 interface Node {
@@ -16,6 +17,7 @@ interface Node {
   ns: number;
   samples: number;
   imprecise: number;
+  before: number;
 }
 
 export const TYPES = ['java', 'interpreted', 'c1', 'c2', 'inlined', 'native', 'stub', 'vm', 'kernel', 'class', 'marker'];
@@ -40,11 +42,11 @@ class Bytes {
   }
 }
 
-const newNode = (label: string): Node => ({label, children: new Map(), ns: 0, samples: 0, imprecise: 0});
+const newNode = (label: string): Node => ({label, children: new Map(), ns: 0, samples: 0, imprecise: 0, before: 0});
 
 function treesOf(stacks: readonly StackSpec[]): Map<string, Node> {
   const threads = new Map<string, Node>();
-  for (const {thread, stack, ns, samples = 1, imprecise = 0} of stacks) {
+  for (const {thread, stack, ns, samples = 1, imprecise = 0, before = 0} of stacks) {
     let node = threads.get(thread) ?? newNode(thread);
     threads.set(thread, node);
     for (const label of stack) {
@@ -55,6 +57,7 @@ function treesOf(stacks: readonly StackSpec[]): Map<string, Node> {
     node.ns += ns;
     node.samples += samples;
     node.imprecise += imprecise;
+    node.before += before;
   }
   return threads;
 }
@@ -111,14 +114,18 @@ export function encodeFlame(stacks: readonly StackSpec[], osIds: Readonly<Record
   for (const {node} of nodes) out.number(Number(part(node.label, 3)));
   for (const {node} of nodes) out.number(node.ns);
   for (const {node} of nodes) out.number(node.samples);
-  out.number(nodes.filter(({node}) => node.imprecise > 0).length);
-  let before = -1;
-  nodes.forEach(({node}, i) => {
-    if (node.imprecise === 0) return;
-    out.number(i - before);
-    out.number(node.imprecise);
-    before = i;
-  });
+  const sparse = (column: 'imprecise' | 'before'): void => {
+    out.number(nodes.filter(({node}) => node[column] > 0).length);
+    let last = -1;
+    nodes.forEach(({node}, i) => {
+      if (node[column] === 0) return;
+      out.number(i - last);
+      out.number(node[column]);
+      last = i;
+    });
+  };
+  sparse('imprecise');
+  if (stacks.some((stack) => stack.before !== undefined)) sparse('before');
   return out.take();
 }
 

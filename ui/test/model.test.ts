@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import {decodeProfile} from '../src/data/decode';
 import type {Profile} from '../src/data/profile';
+import {BY_TYPE, weightByKind} from '../src/flame/coloring';
 import {FRAME_TYPES, keyOf, nameOfKey, NO_FRAME} from '../src/model/frame_types';
 import {makeupOf, mergeCalls} from '../src/model/merge';
-import {hottestMethods, weightByType} from '../src/model/methods';
+import {hottestMethods} from '../src/model/methods';
 import {splitName} from '../src/model/names';
 import {reverseCalls} from '../src/model/reverse';
 import {compileQuery, matchedWeight, matchNames} from '../src/model/search';
@@ -149,7 +150,7 @@ test('methods: recursion counts once in total, self adds up to everything', () =
 });
 
 test('self weight by type adds up to everything', () => {
-  const weights = weightByType(mergeCalls(profileOf(SMALL), ALL));
+  const weights = weightByKind(BY_TYPE, mergeCalls(profileOf(SMALL), ALL));
   const byName = Object.fromEntries(FRAME_TYPES.map((type, i) => [type.name, ms(weights[i]!)]));
   assert.deepEqual(byName, {java: 0, interpreted: 0, c1: 0, c2: 300, inlined: 400, native: 0, stub: 50, vm: 40,
                             kernel: 100, class: 0, marker: 110});

@@ -1,7 +1,8 @@
 // Colours must tell frame types apart in every kind of colour vision, and carry readable text.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import {DARK, LIGHT, type Palette} from '../src/flame/palette';
+import {DARK, LIGHT, type Paint, type Palette} from '../src/flame/palette';
+import {CHANGES} from '../src/model/changes';
 import {FRAME_TYPES} from '../src/model/frame_types';
 
 type Rgb = readonly [number, number, number]; // linear light
@@ -46,27 +47,31 @@ const contrast = (a: string, b: string): number => {
 
 const LEAST_DISTANCE = 0.05; // some 2.5 times what is just seen side by side
 
+function checkApart(entries: readonly (readonly [string, Paint])[], matrix: readonly Rgb[]): void {
+  for (const [a, paintA] of entries) {
+    for (const [b, paintB] of entries) {
+      if (a >= b || paintA.texture !== paintB.texture) continue;
+      const [x, y] = [oklab(times(matrix, linear(paintA.fill))), oklab(times(matrix, linear(paintB.fill)))];
+      const distance = Math.hypot(x[0] - y[0], x[1] - y[1], x[2] - y[2]);
+      assert.ok(distance >= LEAST_DISTANCE, `${a} and ${b}: ${distance.toFixed(3)}`);
+    }
+  }
+}
+
 for (const [name, palette] of Object.entries({LIGHT, DARK}) as [string, Palette][]) {
-  test(`${name}: every frame type has a colour`, () => {
+  test(`${name}: every frame type and every change has a colour`, () => {
     assert.deepEqual(Object.keys(palette.types).sort(), FRAME_TYPES.map((type) => type.name).sort());
+    assert.deepEqual(Object.keys(palette.changes).sort(), CHANGES.map((change) => change.name).sort());
   });
 
   for (const [vision, matrix] of Object.entries(VISIONS)) {
-    test(`${name}: types of one texture differ in ${vision} vision`, () => {
-      const entries = Object.entries(palette.types);
-      for (const [a, paintA] of entries) {
-        for (const [b, paintB] of entries) {
-          if (a >= b || paintA.texture !== paintB.texture) continue;
-          const [x, y] = [oklab(times(matrix, linear(paintA.fill))), oklab(times(matrix, linear(paintB.fill)))];
-          const distance = Math.hypot(x[0] - y[0], x[1] - y[1], x[2] - y[2]);
-          assert.ok(distance >= LEAST_DISTANCE, `${a} and ${b}: ${distance.toFixed(3)}`);
-        }
-      }
+    test(`${name}: types and changes of one texture differ in ${vision} vision`, () => {
+      for (const entries of [Object.entries(palette.types), Object.entries(palette.changes)]) checkApart(entries, matrix);
     });
   }
 
   test(`${name}: text is readable on every colour`, () => {
-    for (const [type, paint] of [...Object.entries(palette.types), ['thread', palette.node] as const]) {
+    for (const [type, paint] of [...Object.entries(palette.types), ...Object.entries(palette.changes), ['thread', palette.node] as const]) {
       const ratio = contrast(palette.text, paint.fill);
       assert.ok(ratio >= 4.5, `${type}: ${ratio.toFixed(2)}`);
     }

@@ -22,6 +22,16 @@ export const SMALL_HEAD = {...HEAD, verdict: [
   'Threads that are not sampled used 3.0 s (10.0 % of the CPU time): [GC] 2.1 s, [JIT] 0.9 s.',
 ]};
 
+// A comparison: 1,000 ms before, 1,200 ms after. Both have their own stacks, as the exporter writes them.
+export const CHANGED: readonly StackSpec[] = [
+  {thread: 'main', stack: ['app.Main.main|c2|1', 'app.Main.same|c2|2'], ns: 400e6, samples: 400},
+  {thread: 'main', stack: ['app.Main.main|c2|1', 'app.Main.slower|c2|3'], ns: 600e6, samples: 600},
+  {thread: 'main', stack: ['app.Main.main|c2|1', 'app.Main.fresh|c2|4'], ns: 200e6, samples: 200},
+  {thread: 'main', stack: ['app.Main.main|c2|9', 'app.Main.same|c1|2'], ns: 0, before: 400e6, samples: 400},
+  {thread: 'main', stack: ['app.Main.main|c2|9', 'app.Main.slower|c2|3'], ns: 0, before: 300e6, samples: 300},
+  {thread: 'main', stack: ['app.Main.main|c2|9', 'app.Main.gone|c2|5'], ns: 0, before: 300e6, samples: 300},
+];
+
 // As recordings of servers look: hundreds of methods, dozens of threads, deep stacks. Always the same: each method has
 // a few callees of its own, the first the most likely.
 export function serverLike(stacks: number, methodCount = 400): StackSpec[] {

@@ -47,6 +47,21 @@ class Reader {
     return into;
   }
 
+  // A column of which only some values are there, each after the distance to the one before.
+  sparse(into: Float64Array): Float64Array {
+    let at = -1;
+    for (let left = this.count(); left > 0; left--) {
+      at += this.number();
+      if (at >= into.length) throw new Error('the data in this page is damaged');
+      into[at] = this.number();
+    }
+    return into;
+  }
+
+  atEnd(): boolean {
+    return this.at >= this.bytes.length;
+  }
+
   string(length: number): string {
     if (length > this.bytes.length - this.at) throw new Error('the data in this page is cut off');
     return this.text.decode(this.bytes.subarray(this.at, (this.at += length)));
@@ -110,13 +125,10 @@ export function decodeProfile(bytes: Uint8Array): Profile {
     line: reader.column(new Int32Array(count)),
     self: reader.column(new Float64Array(count)),
     samples: reader.column(new Float64Array(count)),
-    imprecise: new Float64Array(count),
+    imprecise: reader.sparse(new Float64Array(count)),
+    before: reader.atEnd() ? null : reader.sparse(new Float64Array(count)),
   };
-  let at = -1;
-  for (let left = reader.count(); left > 0; left--) {
-    at += reader.number();
-    if (at >= count) throw new Error('the data in this page is damaged');
-    nodes.imprecise[at] = reader.number();
-  }
+  const {self, before} = nodes;
+  if (before !== null) for (let i = 0; i < count; i++) self[i] = (self[i]! + before[i]!) / 2;
   return {names: [...names, 'all', 'smaller'], threads, nodes, allName: names.length, restName: names.length + 1};
 }

@@ -13,6 +13,14 @@ export interface Engine {
   readonly dropped: Readonly<Record<string, number>>;
 }
 
+export interface Against {
+  readonly file: string;
+  readonly jvm: string;
+  readonly duration_ns: number;
+  readonly samples: number;
+  readonly per: string; // second, run or share
+}
+
 export interface Head {
   readonly title: string;
   readonly file: string;
@@ -34,6 +42,7 @@ export interface Head {
   };
   readonly unsampled_ns: Readonly<Record<string, number>>;
   readonly verdict: readonly string[];
+  readonly against?: Against; // of a comparison
 }
 
 export function decodeHead(bytes: Uint8Array): Head {

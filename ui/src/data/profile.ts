@@ -17,9 +17,10 @@ export interface SourceNodes {
   readonly name: Int32Array;
   readonly type: Uint8Array;
   readonly line: Int32Array; // 0: unknown
-  readonly self: Float64Array; // ns
+  readonly self: Float64Array; // ns; of a comparison the mean of what both recordings have
   readonly samples: Float64Array;
   readonly imprecise: Float64Array;
+  readonly before: Float64Array | null; // of a comparison: what the earlier recording has; null: there is none
 }
 
 export interface Profile {

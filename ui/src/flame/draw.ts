@@ -1,6 +1,7 @@
 // Puts the visible rows of a layout onto a canvas.
-import {FRAME_TYPES, JAVA_TYPES, nameOfKey, NO_FRAME} from '../model/frame_types';
+import {JAVA_TYPES, nameOfKey} from '../model/frame_types';
 import type {Tree} from '../model/tree';
+import type {Coloring} from './coloring';
 import {cachedMeasure, fitLabel, type TextMeasure} from './label';
 import {rectangleOf, type Layout} from './layout';
 import type {Paint, Palette, Texture} from './palette';
@@ -13,7 +14,8 @@ export interface Scene {
   readonly selected: number; // -1: none
   readonly hovered: number; // a rectangle, -1: none
   readonly matches: Uint8Array | null; // by name; null: no search
-  readonly onlyType: number; // -1: all; others are dimmed
+  readonly coloring: Coloring;
+  readonly onlyKind: number; // -1: all; others are dimmed
   readonly rootAtTop: boolean;
 }
 
@@ -88,7 +90,7 @@ export class Painter {
       const isRest = layout.isRest[i] === 1;
       const name = nameOfKey(tree.key[node]!);
       const isMatch = !isRest && scene.matches !== null && scene.matches[name] === 1;
-      const paint = isRest ? palette.rest : isMatch ? palette.match : paintOf(palette, tree.type[node]!);
+      const paint = isRest ? palette.rest : isMatch ? palette.match : paintOf(scene, palette, node);
       const width = right - left > 3 ? right - left - gap : right - left;
       context.globalAlpha = isDimmed(scene, node, isMatch) ? DIMMED : 1;
       context.fillStyle = paint.fill;
@@ -151,12 +153,13 @@ export class Painter {
   }
 }
 
-function paintOf(palette: Palette, type: number): Paint {
-  return type === NO_FRAME ? palette.node : palette.types[FRAME_TYPES[type]!.name]!;
+function paintOf(scene: Scene, palette: Palette, node: number): Paint {
+  const kind = scene.coloring.of(scene.tree, node);
+  return kind < 0 ? palette.node : scene.coloring.paint(palette, kind);
 }
 
 function isDimmed(scene: Scene, node: number, isMatch: boolean): boolean {
-  if (scene.onlyType >= 0) return scene.tree.type[node] !== scene.onlyType;
+  if (scene.onlyKind >= 0) return scene.coloring.of(scene.tree, node) !== scene.onlyKind;
   if (scene.matches !== null) return !isMatch;
   return node < scene.focus && scene.tree.end[node]! > scene.focus;
 }

@@ -1,9 +1,11 @@
 // What is said about one node, in words: the same for the tooltip, the selection line and screen readers.
 import type {Profile} from '../data/profile';
 import {FRAME_TYPES, nameOfKey, NO_FRAME} from '../model/frame_types';
+import {afterOf} from '../model/changes';
 import {bytes, count, duration, share} from '../model/format';
 import {makeupOf, type CallTree} from '../model/merge';
 import type {Tree} from '../model/tree';
+import type {Coloring} from './coloring';
 
 export type Unit = 'ns' | 'bytes' | 'samples';
 
@@ -12,7 +14,10 @@ export interface View {
   readonly calls: CallTree; // from the outside in
   readonly tree: Tree; // what is drawn: the calls, or their reverse
   readonly unit: Unit;
+  readonly coloring: Coloring;
 }
+
+export const isCompared = (view: View): boolean => view.profile.nodes.before !== null;
 
 export interface Facts {
   readonly name: string;
@@ -43,14 +48,32 @@ function kindText(view: View, node: number): string {
   return `${typeText} \u00b7 ${lines.length === 1 ? 'line' : 'lines'} ${lineTexts.join(', ')}${more}`;
 }
 
+// "10 ms -> 25 ms (+15 ms, x2.5)"
+export function changeText(view: View, mean: number, before: number): string {
+  const after = afterOf(mean, before);
+  const difference = `${after < before ? '\u2212' : '+'}${weightText(view, Math.abs(after - before))}`;
+  const factor = before > 0 && after > 0 ? `, \u00d7${(after / before).toFixed(2)}` : '';
+  return `${weightText(view, before)} \u2192 ${weightText(view, after)} (${difference}${factor})`;
+}
+
+function changeFacts(view: View, node: number): string {
+  const {tree, calls, coloring} = view;
+  const parts = [`total ${changeText(view, tree.total[node]!, tree.before[node]!)}`];
+  if (tree === calls && node > 0) parts.push(`self ${changeText(view, tree.self[node]!, tree.selfBefore[node]!)}`);
+  parts.push(`${count(tree.samples[node]!)} samples in both`, coloring.kinds[coloring.of(tree, node)]!.name);
+  return parts.join(' \u00b7 ');
+}
+
 export function factsOf(view: View, node: number): Facts {
   const {tree, calls, profile} = view;
+  const name = profile.names[nameOfKey(tree.key[node]!)]!;
+  if (isCompared(view)) return {name, what: kindText(view, node), numbers: changeFacts(view, node)};
   const whole = calls.total[0]!;
   const parts = [`total ${weightText(view, tree.total[node]!)}, ${share(tree.total[node]!, whole)}`];
   if (tree === calls && node > 0) parts.push(`self ${weightText(view, tree.self[node]!)}, ${share(tree.self[node]!, whole)}`);
   if (view.unit !== 'samples') parts.push(`${count(tree.samples[node]!)} samples`);
   if (tree.imprecise[node]! > 0) parts.push(`${share(tree.imprecise[node]!, tree.samples[node]!)} of them imprecise`);
-  return {name: profile.names[nameOfKey(tree.key[node]!)]!, what: kindText(view, node), numbers: parts.join(' \u00b7 ')};
+  return {name, what: kindText(view, node), numbers: parts.join(' \u00b7 ')};
 }
 
 // For a rectangle that stands for a node and its smaller siblings.

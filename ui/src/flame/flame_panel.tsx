@@ -11,7 +11,7 @@ export interface FlamePanelProps {
   readonly focus: number;
   readonly selected: number;
   readonly matches: Uint8Array | null;
-  readonly onlyType: number;
+  readonly onlyKind: number;
   readonly rootAtTop: boolean;
   readonly palette: Palette;
   readonly onSelect: (node: number) => void;
@@ -93,7 +93,7 @@ export function FlamePanel(props: FlamePanelProps) {
     painter.current ??= new Painter(canvas.current!);
     painter.current.draw({
       tree: view.tree, names: view.profile.names, layout, focus, selected, hovered: hover?.rectangle ?? -1,
-      matches: props.matches, onlyType: props.onlyType, rootAtTop,
+      matches: props.matches, coloring: view.coloring, onlyKind: props.onlyKind, rootAtTop,
     }, viewport, props.palette);
   });
 

@@ -11,6 +11,7 @@ export interface Paint {
 
 export interface Palette {
   readonly types: Readonly<Record<string, Paint>>;
+  readonly changes: Readonly<Record<string, Paint>>;
   readonly node: Paint; // threads and the root
   readonly rest: Paint; // many small frames drawn as one
   readonly match: Paint; // what a search found
@@ -37,6 +38,15 @@ export const LIGHT: Palette = {
     class: paint('#f2b8e6', 'dots'),
     marker: paint('#c9c9cf', 'stripes'),
   },
+  changes: {
+    same: paint('#e8e9ec'),
+    less: paint('#a9cbea'),
+    'much less': paint('#5fa5dc'),
+    gone: paint('#5fa5dc', 'stripes'),
+    more: paint('#f7cf9a'),
+    'much more': paint('#e98f4b'),
+    new: paint('#e98f4b', 'dots'),
+  },
   node: paint('#e3e5ea'),
   rest: paint('#eceef1', 'dots'),
   match: paint('#7b2d8e'),
@@ -60,6 +70,15 @@ export const DARK: Palette = {
     kernel: paint('#6a1b2b'),
     class: paint('#8a3f86', 'dots'),
     marker: paint('#55565e', 'stripes'),
+  },
+  changes: {
+    same: paint('#3a3d45'),
+    less: paint('#2b5876'),
+    'much less': paint('#2176b0'),
+    gone: paint('#2176b0', 'stripes'),
+    more: paint('#665127'),
+    'much more': paint('#ad5a0c'),
+    new: paint('#ad5a0c', 'dots'),
   },
   node: paint('#33363e'),
   rest: paint('#2a2c32', 'dots'),

@@ -16,6 +16,7 @@ export class LooseBuilder {
   self: Float64Array;
   selfSamples: Float64Array;
   selfImprecise: Float64Array;
+  selfBefore: Float64Array;
   private votes: Float32Array; // weight by Java type, to name a mixed node by its heaviest
   private slots: Int32Array; // open addressing; node + 1, 0 is free
 
@@ -26,6 +27,7 @@ export class LooseBuilder {
     this.self = new Float64Array(capacity);
     this.selfSamples = new Float64Array(capacity);
     this.selfImprecise = new Float64Array(capacity);
+    this.selfBefore = new Float64Array(capacity);
     this.votes = new Float32Array(capacity * JAVA_TYPES);
     this.slots = new Int32Array(4096);
   }
@@ -74,6 +76,7 @@ export class LooseBuilder {
       this.self = grown(this.self, length);
       this.selfSamples = grown(this.selfSamples, length);
       this.selfImprecise = grown(this.selfImprecise, length);
+      this.selfBefore = grown(this.selfBefore, length);
       this.votes = grown(this.votes, length * JAVA_TYPES);
     }
     this.parent[node] = parent;

@@ -40,6 +40,7 @@ export function mergeCalls(profile: Profile, selection: Selection): CallTree {
       loose.self[node]! += nodes.self[i]!;
       loose.selfSamples[node]! += nodes.samples[i]!;
       loose.selfImprecise[node]! += nodes.imprecise[i]!;
+      if (nodes.before !== null) loose.selfBefore[node]! += nodes.before[i]!;
       loose.vote(node, type, sourceTotal[i - first]!);
     }
   }

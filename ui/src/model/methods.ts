@@ -44,10 +44,3 @@ export function hottestMethods(tree: Tree, names: number, by: 'self' | 'total', 
     {name, type: type[name]!, self: self[name]!, total: total[name]!, samples: samples[name]!}));
   return {rows, count: used.length};
 }
-
-// Self weight by frame type.
-export function weightByType(tree: Tree): Float64Array {
-  const weights = new Float64Array(NO_FRAME + 1);
-  for (let i = 0; i < tree.count; i++) weights[tree.type[i]!]! += tree.self[i]!;
-  return weights;
-}

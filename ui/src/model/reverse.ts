@@ -97,6 +97,7 @@ export function reverseCalls(profile: Profile, calls: Tree, byThread: boolean, p
       loose.self[node]! += calls.self[leaf[i]!]!;
       loose.selfSamples[node]! += calls.selfSamples[leaf[i]!]!;
       loose.selfImprecise[node]! += calls.selfImprecise[leaf[i]!]!;
+      loose.selfBefore[node]! += calls.selfBefore[leaf[i]!]!;
     }
   };
 

@@ -15,6 +15,10 @@ export interface Tree {
   readonly selfSamples: Float64Array;
   readonly imprecise: Float64Array; // in the subtree
   readonly selfImprecise: Float64Array;
+  // Of a comparison: what the earlier recording has, in the subtree and of the node itself; else 0. Since the weights
+  // are means of both, the later one has twice them less this.
+  readonly before: Float64Array;
+  readonly selfBefore: Float64Array;
   readonly maxDepth: number;
 }
 
@@ -27,6 +31,7 @@ export interface LooseTree {
   readonly self: Float64Array;
   readonly selfSamples: Float64Array;
   readonly selfImprecise: Float64Array;
+  readonly selfBefore: Float64Array;
 }
 
 export interface Ordered {
@@ -67,6 +72,7 @@ export function orderByWeight(loose: LooseTree, last = -1): Ordered {
   const looseTotal = sumUp(loose.self, loose.parent, count);
   const looseSamples = sumUp(loose.selfSamples, loose.parent, count);
   const looseImprecise = sumUp(loose.selfImprecise, loose.parent, count);
+  const looseBefore = sumUp(loose.selfBefore, loose.parent, count);
   const children = sortedChildren(loose, looseTotal, last);
 
   const tree = {
@@ -75,7 +81,7 @@ export function orderByWeight(loose: LooseTree, last = -1): Ordered {
     key: new Int32Array(count), type: new Uint8Array(count),
     start: new Float64Array(count), total: new Float64Array(count), self: new Float64Array(count),
     samples: new Float64Array(count), selfSamples: new Float64Array(count), imprecise: new Float64Array(count),
-    selfImprecise: new Float64Array(count),
+    selfImprecise: new Float64Array(count), before: new Float64Array(count), selfBefore: new Float64Array(count),
     maxDepth: 0,
   };
   const place = new Int32Array(count);
@@ -95,6 +101,8 @@ export function orderByWeight(loose: LooseTree, last = -1): Ordered {
     tree.selfSamples[at] = loose.selfSamples[node]!;
     tree.imprecise[at] = looseImprecise[node]!;
     tree.selfImprecise[at] = loose.selfImprecise[node]!;
+    tree.before[at] = looseBefore[node]!;
+    tree.selfBefore[at] = loose.selfBefore[node]!;
     if (parent >= 0) {
       tree.depth[at] = tree.depth[parent]! + 1;
       tree.maxDepth = Math.max(tree.maxDepth, tree.depth[at]!);

@@ -2,6 +2,7 @@
 import {useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
 import type {Head} from '../data/head';
 import type {Profile} from '../data/profile';
+import {BY_CHANGE, BY_TYPE} from '../flame/coloring';
 import {factsOf, type Unit, type View} from '../flame/facts';
 import {FlamePanel} from '../flame/flame_panel';
 import {DARK, LIGHT} from '../flame/palette';
@@ -10,6 +11,7 @@ import {reverseCalls} from '../model/reverse';
 import {compileQuery, matchedWeight, matchNames} from '../model/search';
 import {nodeAtPath, pathOf} from '../model/tree';
 import {Breadcrumbs} from './breadcrumbs';
+import {ChangeTable} from './change_table';
 import {HelpDialog} from './help_dialog';
 import {Legend} from './legend';
 import {MethodTable} from './method_table';
@@ -35,19 +37,20 @@ export function App({head, profile}: {head: Head; profile: Profile}) {
   const [turned, setTurned] = useState(false);
   const [zooms, setZooms] = useState<readonly (readonly number[])[]>([]); // paths, the current one last
   const [selected, setSelected] = useState(-1);
-  const [onlyType, setOnlyType] = useState(-1);
+  const [onlyKind, setOnlyKind] = useState(-1);
   const [query, setQuery] = useState('');
   const [isRegex, setIsRegex] = useState(false);
   const [helpOpen, setHelpOpen] = useState(false);
   const searchField = useRef<HTMLInputElement>(null);
 
+  const coloring = profile.nodes.before === null ? BY_TYPE : BY_CHANGE;
   const unit = useMemo(() => unitOf(head, profile), [profile]);
   const calls = useMemo(() => mergeCalls(profile, {thread, byThread}), [profile, thread, byThread]);
   const path = zooms.length > 0 ? zooms[zooms.length - 1]! : NO_PATH;
   const reversePath = reversed ? path : null; // only the reversed tree depends on the zoom
   const tree = useMemo(
     () => (reversePath ? reverseCalls(profile, calls, byThread, reversePath) : calls), [calls, reversePath]);
-  const view: View = useMemo(() => ({profile, calls, tree, unit}), [calls, tree]);
+  const view: View = useMemo(() => ({profile, calls, tree, unit, coloring}), [calls, tree]);
   const focus = useMemo(() => nodeAtPath(tree, path), [tree, zooms]);
 
   const search: SearchResult | null = useMemo(() => {
@@ -104,6 +107,7 @@ export function App({head, profile}: {head: Head; profile: Profile}) {
     return () => document.removeEventListener('keydown', onKeyDown);
   }, []);
 
+  const Methods = profile.nodes.before === null ? MethodTable : ChangeTable;
   const palette = theme === 'dark' ? DARK : LIGHT;
   const selectionFacts = useMemo(() => (selected >= 0 ? factsOf(view, selected) : null), [view, selected]);
   const isEmpty = calls.count <= 1 || calls.total[0] === 0;
@@ -122,7 +126,7 @@ export function App({head, profile}: {head: Head; profile: Profile}) {
             <Breadcrumbs view={view} focus={focus} onZoom={zoomTo} onReset={() => back(zooms.length)} />
             {isEmpty
               ? <p class="empty" role="status">No samples{thread === null ? ' in this recording' : ' of this thread'}.</p>
-              : <FlamePanel view={view} focus={focus} selected={selected} matches={matches} onlyType={onlyType}
+              : <FlamePanel view={view} focus={focus} selected={selected} matches={matches} onlyKind={onlyKind}
                   rootAtTop={reversed !== turned} palette={palette} onSelect={setSelected} onZoom={zoomTo}
                   onBack={back} />}
             <SelectionLine facts={selectionFacts}
@@ -130,9 +134,9 @@ export function App({head, profile}: {head: Head; profile: Profile}) {
                 setIsRegex(false);
                 setQuery(`"${name}"`);
               }} />
-            <Legend view={view} palette={palette} only={onlyType} onOnly={setOnlyType} />
+            <Legend view={view} palette={palette} only={onlyKind} onOnly={setOnlyKind} />
           </section>
-          <MethodTable view={view} palette={palette} query={query} onFind={(name) => {
+          <Methods view={view} palette={palette} query={query} onFind={(name) => {
             setIsRegex(false);
             setQuery(query === `"${name}"` ? '' : `"${name}"`);
           }} />

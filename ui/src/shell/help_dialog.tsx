@@ -31,6 +31,10 @@ export function HelpDialog({open, onClose}: {open: boolean; onClose: () => void}
           caller from the root, the heaviest first. Reversed, the hot methods come first and their callers follow.
         </p>
         <p>
+          Of a comparison, a box is as wide as the mean of both recordings; its colour tells how it changed, and boxes
+          that are gone are there, too. A change that counting samples may make by chance is none.
+        </p>
+        <p>
           Search finds a part of a name in any case, a regular expression with <kbd>.*</kbd>, or exactly a name in
           {' "quotes"'}. The share is that of all stacks with at least one match.
         </p>

@@ -1,13 +1,11 @@
 // The hottest methods as a real table: for those who read rather than look, and for screen readers.
 import {useMemo, useState} from 'preact/hooks';
-import {clipped} from '../data/visible_text';
 import type {View} from '../flame/facts';
 import type {Palette} from '../flame/palette';
 import {FRAME_TYPES} from '../model/frame_types';
 import {count, share} from '../model/format';
 import {hottestMethods} from '../model/methods';
-import {splitName} from '../model/names';
-import {Swatch} from './swatch';
+import {MethodButton} from './method_button';
 
 const MOST = 100;
 
@@ -45,12 +43,8 @@ export function MethodTable({view, palette, query, onFind}: Props) {
                   <td class="number">{share(row.self, whole)}</td>
                   <td class="number">{share(row.total, whole)}</td>
                   <td>
-                    <button type="button" class="method" onClick={() => onFind(name)}
-                      title={`${clipped(name, 600)}\n${type.name}, ${count(row.samples)} samples`}>
-                      <Swatch paint={palette.types[type.name]!} />
-                      <span class="hidden">{type.name} </span>
-                      <MethodName name={name} />
-                    </button>
+                    <MethodButton name={name} kind={type.name} paint={palette.types[type.name]!} onFind={onFind}
+                      note={`${type.name}, ${count(row.samples)} samples`} />
                   </td>
                 </tr>
               );
@@ -60,15 +54,5 @@ export function MethodTable({view, palette, query, onFind}: Props) {
         {table.count > table.rows.length && <p class="muted">{count(table.count - table.rows.length)} more methods</p>}
       </div>
     </section>
-  );
-}
-
-// Class and method first: the package is what may be cut off.
-function MethodName({name}: {name: string}) {
-  const {inner, outer} = splitName(name);
-  return (
-    <bdi dir="ltr">
-      {clipped(inner, 160)}{' '}{outer !== '' && <span class="muted package">{clipped(outer, 160)}</span>}
-    </bdi>
   );
 }

@@ -21,6 +21,7 @@ export function RecordingHead({head}: {head: Head}) {
     `${count(head.samples.count)} ${PROFILE_WORDS[head.profile] ?? ''}samples`,
     head.samples.failed > 0 && `${share(head.samples.failed, head.samples.count)} failed`,
     lost > 0 && `${count(lost)} dropped`,
+    head.against && `compared with ${head.against.file}`,
   ].filter(Boolean) as string[];
   return (
     <header>
@@ -43,6 +44,7 @@ export function RecordingHead({head}: {head: Head}) {
         <summary>How it was recorded</summary>
         <dl>
           <Fact term="File">{clipped(head.file, 400)}</Fact>
+          <Fact term="Compared with">{againstText(head)}</Fact>
           <Fact term="JVM">{head.jvm}</Fact>
           <Fact term="Process">{head.pid > 0 ? String(head.pid) : ''}</Fact>
           <Fact term="Processors">{head.cpus > 0 ? String(head.cpus) : ''}</Fact>
@@ -90,6 +92,19 @@ function EngineFact({engine}: {engine: Engine}) {
       </dd>
     </div>
   );
+}
+
+const SCALES: Readonly<Record<string, string>> = {
+  second: 'its weights are scaled to the length of this one', run: 'weights are as recorded',
+  share: 'its weights are scaled to the whole of this one',
+};
+
+function againstText({against}: Head): string {
+  if (against === undefined) return '';
+  return [
+    clipped(against.file, 400), against.jvm && `JVM ${clipped(against.jvm, 80)}`,
+    against.duration_ns > 0 && duration(against.duration_ns), `${count(against.samples)} samples`, SCALES[against.per],
+  ].filter(Boolean).join(', ');
 }
 
 function sampleText(head: Head): string {

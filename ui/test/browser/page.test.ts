@@ -291,7 +291,7 @@ test('the canvas has a pixel for every pixel of the screen', async () => {
 
 for (const scheme of ['light', 'dark'] as const) {
   test(`axe finds nothing serious in ${scheme}`, async () => {
-    for (const name of ['small', 'hostile', 'empty']) {
+    for (const name of ['small', 'compared', 'hostile', 'empty']) {
       await withPage(name, async (page) => {
         await page.emulateMedia({colorScheme: scheme});
         await page.waitForFunction((want) => document.documentElement.dataset['theme'] === want, scheme);
@@ -320,4 +320,21 @@ test('an allocation profile counts bytes and shows classes innermost', () => wit
   assert.match(summary, /512 kB/);
   assert.match(summary, /allocation samples/);
   assert.match(await page.innerText('.legend'), /class/);
+}));
+
+test('a comparison shows what changed, what is new and what is gone', () => withPage('compared', async (page) => {
+  const head = (await page.innerText('header')).replace(/\u202f/g, ' ');
+  assert.match(head, /app\.Main\.slower got slower/);
+  assert.match(head, /compared with <\/script>/);
+  assert.equal(await page.evaluate(() => (window as unknown as {hacked?: number}).hacked), undefined);
+  const legend = await page.innerText('.legend');
+  for (const kind of ['same', 'more', 'gone', 'new']) assert.match(legend, new RegExp(kind));
+  const rows = (await page.innerText('.methods tbody')).replace(/\u202f/g, ' ').split('\n').filter((line) => line.trim() !== '');
+  assert.match(rows.join(' '), /^300 ms\s+600 ms\s+more\s+Main\.slower.*300 ms\s+0 s\s+gone\s+Main\.gone/);
+  await page.focus('#flame');
+  await page.keyboard.press('Home');
+  await page.keyboard.press('ArrowUp');
+  assert.match(await statusOf(page), /^app\.Main\.main\s+total 1\.00 s \u2192 1\.20 s \(\+200 ms, \u00d71\.20\)/);
+  await page.click('.methods button:has-text("gone")');
+  assert.match(await foundOf(page), /matched/);
 }));

@@ -1,7 +1,7 @@
 // Writes the pages that the browser tests open.
 import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {encodeFlame, fillPage, HEAD, type StackSpec} from '../encode';
-import {serverLike, SMALL, SMALL_HEAD} from '../sample';
+import {CHANGED, serverLike, SMALL, SMALL_HEAD} from '../sample';
 import type {Head} from '../../src/data/head';
 
 const HOSTILE_NAMES = [
@@ -42,6 +42,10 @@ export function writePages(folder: string): Record<string, string> {
                   engines: [{...HEAD.engines[0]!, name: 'alloc', interval_ns: 0, interval_bytes: 512 * 1024}]}, [
     {thread: 'main', stack: ['app.Main.main|java|12', 'app.Json.parse|java|77', 'byte[]|class'], ns: 3 * 1024 ** 3, samples: 600},
     {thread: 'main', stack: ['app.Main.main|java|12', 'app.Json.parse|java|77', 'java.lang.String|class'], ns: 1024 ** 3, samples: 200},
+  ]);
+  const against = {file: hostile, jvm: hostile, duration_ns: 20e9, samples: 1000, per: 'second'};
+  write('compared', {...HEAD, title: 'compared', against, verdict: ['app.Main.slower got slower.']}, [
+    ...CHANGED, {thread: hostile, stack: [`${hostile}|c2|1`], ns: 0, before: 1e6, samples: 1},
   ]);
   write('deep', {...HEAD, title: 'deep'}, deep(100_000));
   write('empty', {...HEAD, title: 'empty', engines: [], samples: {count: 0, failed: 0, imprecise: 0, truncated: 0}}, []);

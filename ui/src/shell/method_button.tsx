@@ -1,0 +1,33 @@
+import {clipped} from '../data/visible_text';
+import type {Paint} from '../flame/palette';
+import {splitName} from '../model/names';
+import {Swatch} from './swatch';
+
+// Class and method first: the package is what may be cut off.
+function MethodName({name}: {name: string}) {
+  const {inner, outer} = splitName(name);
+  return (
+    <bdi dir="ltr">
+      {clipped(inner, 160)}{' '}{outer !== '' && <span class="muted package">{clipped(outer, 160)}</span>}
+    </bdi>
+  );
+}
+
+interface ButtonProps {
+  readonly name: string;
+  readonly kind: string;  // told by its colour, and to who can't see that
+  readonly paint: Paint;
+  readonly note: string;
+  readonly onFind: (name: string) => void;
+}
+
+// A method in a table; pressing it finds its frames.
+export function MethodButton({name, kind, paint, note, onFind}: ButtonProps) {
+  return (
+    <button type="button" class="method" onClick={() => onFind(name)} title={`${clipped(name, 600)}\n${note}`}>
+      <Swatch paint={paint} />
+      <span class="hidden">{kind} </span>
+      <MethodName name={name} />
+    </button>
+  );
+}
