@@ -127,6 +127,7 @@ void CpuAccount::account_for_ends(Nanos process_cpu) {
 
 void CpuAccount::identify(pid_t tid, Entry& entry) {
   const auto thread = threads_.find_by_tid(tid);
+  if (!thread && entry.java_id == 0) entry.sampled = threads_.follows_jvm_thread(tid);
   if (thread && thread->java_id != entry.java_id) {
     if (entry.java_id != 0) entry.at_start = entry.last;  // what was used so far belongs to the one before
     entry.java_id = thread->java_id;

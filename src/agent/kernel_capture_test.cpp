@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "capture/frozen_frames.h"
 #include "capture/virtual_thread_for_test.h"
+#include "linux/mappings.h"
 
 namespace tarsier::agent {
 namespace {
@@ -38,7 +39,8 @@ class KernelCaptureTest : public testing::Test {
     hotspot::ThreadFields fields{8, 16, 24, 32, 40, 48, nullptr, nullptr};
     fields.unloaded = &unloaded_;
     fields.unloaded_shared = &unloaded_shared_;
-    linux::bpf::Settings settings = KernelCapture::settings_for(fields, virtual_threads);
+    linux::bpf::Settings settings{};
+    settings.java = KernelCapture::layout_of(fields, virtual_threads);
     ASSERT_TRUE(linux::aim_at(settings, "/proc/self"));
     auto parts = linux::make_kernel_parts(settings, {ring_bytes, old_kernel});
     if (!parts) GTEST_SKIP() << parts.error().what;
@@ -332,7 +334,7 @@ TEST_F(KernelCaptureTest, what_does_not_fit_or_can_not_be_read_is_dropped_and_co
   EXPECT_GT(counters.ring_full, 0u);
   EXPECT_EQ(counters.taken, written + counters.ring_full);
 
-  thread.java_thread = nullptr;
+  thread.java_thread = reinterpret_cast<const uint8_t*>(16);
   ASSERT_TRUE(capture_->thread_started(thread));
   ASSERT_TRUE(capture_->start());
   burn(millis(50), [&] { room[0] = room[0] + 1; });
@@ -356,6 +358,47 @@ TEST_F(KernelCaptureTest, what_does_not_fit_or_can_not_be_read_is_dropped_and_co
   EXPECT_GT(counters.stack_unreadable, 0u);
   EXPECT_EQ(counters.taken, written + late + counters.ring_full + counters.thread_unreadable +
                                 counters.registers_unreadable + counters.stack_unreadable);
+}
+
+TEST_F(KernelCaptureTest, the_stack_of_a_thread_without_a_java_thread_goes_as_far_as_was_learned) {
+  load();
+  if (IsSkipped()) return;
+  JavaThread thread = self(nullptr);
+  ASSERT_TRUE(capture_->thread_started(thread));
+  const auto burn_until = [&](uint64_t end) {
+    capture_->bottoms().learn(thread.serial, end);
+    EXPECT_TRUE(capture_->start());
+    burn(millis(30), [] {});
+    capture_->silence();
+  };
+  size_t count = 0;
+  const auto expect_end = [&](uint64_t end) {
+    capture_->consume(
+        [&](const capture::FragmentRecord& record) {
+          const hotspot::Fragment& fragment = record.fragment();
+          EXPECT_EQ(fragment.thread_state, hotspot::kThreadInNative);
+          EXPECT_EQ(fragment.anchor.sp, 0u);
+          EXPECT_EQ(fragment.stack_bytes, end == 0 ? 0 : end - fragment.sp);
+          ++count;
+        },
+        1000);
+  };
+  burn_until(0);
+  expect_end(0);
+  EXPECT_GT(count, 0u);
+  int on_stack = 0;
+  const uint64_t end = (reinterpret_cast<uint64_t>(&on_stack) + 512) & ~uint64_t{7};
+  burn_until(end);
+  expect_end(end);
+  // Where there is no memory the sample comes without. Without random addresses a stack may lie where none are left.
+  const uint64_t nowhere = linux::mapping_end(end) + (1 << 20);
+  if (nowhere >> capture::JavaBottoms::kAddressBits == 0) {
+    burn_until(nowhere);
+    expect_end(0);
+  }
+  const linux::bpf::Counters counters = capture_->counters();
+  EXPECT_EQ(counters.taken, count + counters.ring_full + counters.registers_unreadable);
+  EXPECT_EQ(counters.stack_unreadable, 0u);
 }
 
 TEST_F(KernelCaptureTest, what_a_thread_did_before_it_was_known_is_its) {

@@ -15,6 +15,7 @@
 #include "agent/session.h"
 #include "agent/session_slot.h"
 #include "base/clock.h"
+#include "base/own_heap.h"
 
 namespace tarsier::agent {
 namespace {
@@ -24,8 +25,8 @@ void* run_session(void* argument) {
   ::pthread_setname_np(::pthread_self(), "tarsier");
   (*session)->run();
   session.reset();
-  // Each session's thread may get another of malloc's arenas, and what is freed stays in it: some sessions later the
-  // process would hold our memory many times over.
+  own_heap().trim();
+  // What the JVM allocated for us is in the arenas of our threads, each time in others.
   ::malloc_trim(0);
   return nullptr;
 }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include <cstdio>
 #include <ctime>
 
+#include "agent/borrowed_kernel.h"
 #include "agent/callbacks.h"
 #include "agent/engines/registry.h"
 #include "agent/process_claim.h"
@@ -22,7 +24,6 @@
 namespace tarsier::agent {
 namespace {
 
-constexpr Nanos kDrainEvery = millis(20);
 constexpr Nanos kFlushEvery = seconds(1);
 constexpr Nanos kPatience = seconds(10);     // with the command, and of the starting JVM with us
 constexpr Nanos kExitPatience = seconds(5);  // of the exiting JVM with us: a dead disk must not keep it
@@ -141,6 +142,7 @@ void Session::let_go() {
   debug_info_.reset();
   jvm_.reset();
   writer_.reset();
+  ::pthread_setname_np(::pthread_self(), "tarsier-ends");  // `doctor` knows by the name whether a recording runs
   vacate_slot(this);
 }
 
@@ -184,12 +186,12 @@ Status Session::connect() {
   if (!received) return std::move(received).error();
   if (!*received) return Error{Errc::kFailed, "the command did not say what to record"};
   auto* start = std::get_if<control::Start>(&(*received)->message);
-  if (start == nullptr || !(*received)->descriptor) {
+  if (start == nullptr || (*received)->descriptors.empty()) {
     return Error{Errc::kFailed, "the command sent no start with a file"};
   }
   options_.session = start->options;
   file_name_ = start->file_name;
-  file_ = std::move((*received)->descriptor);
+  file_ = std::move((*received)->descriptors.front());
   return {};
 }
 
@@ -211,7 +213,10 @@ Status Session::start() {
                                  [this] {
                                    if (must_flush_early()) flush();
                                  },
-                                 0});
+                                 0,
+                                 [this](const linux::bpf::JavaLayout& layout, size_t ring_bytes) {
+                                   return borrow_kernel_parts(channel_ ? &*channel_ : nullptr, layout, ring_bytes);
+                                 }});
   if (Status status = probe_engines(); !status) return status;
 
   // The JVM's compilers pay for it, and only samples taken anywhere in the code need it.
@@ -354,8 +359,10 @@ bool Session::should_stop() {
 void Session::loop() {
   bool more = false;
   while (!should_stop()) {
+    Nanos patience = seconds(1);
+    for (const auto& engine : engines_) patience = std::min(patience, engine->patience());
     pollfd waiting[2] = {{wake_.get(), POLLIN, 0}, {channel_ ? channel_->fd() : -1, POLLIN, 0}};
-    ::poll(waiting, 2, more ? 0 : static_cast<int>(kDrainEvery.count / 1'000'000));
+    ::poll(waiting, 2, more ? 0 : static_cast<int>(patience.count / 1'000'000));
     more = false;
     for (auto& engine : engines_) more = engine->drain() || more;
     if (monotonic_now() < next_flush_ && !must_flush_early()) continue;

@@ -98,6 +98,8 @@ jobject ThreadRegistry::add_locked(JavaThread entry) {
     // The old one was on its way out when we came, too late for its end event, and the kernel gave its id away.
     unused = end_locked(*it->second);
   }
+  // Its native thread has become Java's, or has ended, and the kernel gave its id away.
+  if (const auto it = live_of_jvm_.find(entry.tid); it != live_of_jvm_.end()) end_jvm_thread_locked(*it->second);
   entry.serial = next_serial_++;
   auto stored = std::make_unique<JavaThread>(std::move(entry));
   live_[stored->tid] = stored.get();
@@ -107,6 +109,46 @@ jobject ThreadRegistry::add_locked(JavaThread entry) {
   }
   threads_.emplace(stored->serial, std::move(stored));
   return unused;
+}
+
+uint32_t ThreadRegistry::add_jvm_thread(pid_t tid, std::string name, std::string_view kind) {
+  const std::lock_guard guard(lock_);
+  if (tid == excluded_ || live_.contains(tid) || live_of_jvm_.contains(tid)) return 0;
+  auto thread = std::make_unique<JavaThread>();
+  thread->serial = next_serial_;
+  thread->tid = tid;
+  thread->name = std::move(name);
+  thread->kind_of_jvm = kind;
+  bool followed = false;
+  for (ThreadListener* listener : listeners_) {
+    if (listener->follows_jvm_threads() && listener->thread_started(*thread)) followed = true;
+  }
+  if (!followed) return 0;
+  ++next_serial_;
+  live_of_jvm_[tid] = thread.get();
+  const uint32_t serial = thread->serial;
+  threads_.emplace(serial, std::move(thread));
+  return serial;
+}
+
+void ThreadRegistry::end_jvm_thread(uint32_t serial) {
+  const std::lock_guard guard(lock_);
+  const auto it = threads_.find(serial);
+  if (it != threads_.end() && !it->second->ended) end_jvm_thread_locked(*it->second);
+}
+
+void ThreadRegistry::end_jvm_thread_locked(JavaThread& thread) {
+  live_of_jvm_.erase(thread.tid);
+  for (ThreadListener* listener : listeners_) {
+    if (listener->follows_jvm_threads()) listener->thread_ended(thread);
+  }
+  thread.ended = true;
+  ended_.push_back(thread.serial);
+}
+
+bool ThreadRegistry::follows_jvm_thread(pid_t tid) {
+  const std::lock_guard guard(lock_);
+  return live_of_jvm_.contains(tid);
 }
 
 Status ThreadRegistry::add_existing() {
@@ -202,7 +244,7 @@ std::optional<JavaThread> ThreadRegistry::find(uint32_t serial) {
 void ThreadRegistry::mark_seen(uint32_t serial) {
   const std::lock_guard guard(lock_);
   const auto it = threads_.find(serial);
-  if (it != threads_.end()) it->second->seen = true;
+  if (it != threads_.end()) it->second->seen = !it->second->is_of_jvm();  // their names stay
 }
 
 std::vector<JavaThread> ThreadRegistry::refresh_names() {

@@ -38,8 +38,13 @@ struct JavaThread {
   bool sampled = true;  // the engine that follows threads follows it
   Nanos cpu_at_end;     // of its native thread, by its own clock
   bool seen = false;    // had an event since names were last looked at
+  // gc, jit or vm: it is one of the JVM's own threads, and none of the above but its numbers and its name is there.
+  std::string_view kind_of_jvm;
 
-  [[nodiscard]] recording::ThreadInfo info() const { return {name, tid, name, java_id, false}; }
+  [[nodiscard]] bool is_of_jvm() const { return !kind_of_jvm.empty(); }
+  [[nodiscard]] recording::ThreadInfo info() const {
+    return {name, tid, is_of_jvm() ? std::string_view() : name, java_id, false};
+  }
 };
 
 // An engine that follows threads. Called under the registry's lock; ended() by the very thread, which gets no further
@@ -50,6 +55,8 @@ class ThreadListener {
   // False if the engine can't follow it: no sample will ever stand for what it uses.
   virtual bool thread_started(const JavaThread& thread) = 0;
   virtual void thread_ended(const JavaThread& thread) = 0;
+  // Shall it hear of the JVM's own threads as well? They end unseen: thread_ended() comes some time later.
+  [[nodiscard]] virtual bool follows_jvm_threads() const { return false; }
 };
 
 class ThreadRegistry {
@@ -72,6 +79,12 @@ class ThreadRegistry {
   // Of the calling thread, 0 if it is not registered (yet, or any more). The lock is taken only if threads have come or
   // gone since this thread last asked.
   uint32_t serial_of_current();
+
+  // Session thread. One of the JVM's own threads, for the listeners that follow those; 0 if there is none, or if it has
+  // turned out to be Java's. `kind` must stay.
+  uint32_t add_jvm_thread(pid_t tid, std::string name, std::string_view kind);
+  void end_jvm_thread(uint32_t serial);
+  [[nodiscard]] bool follows_jvm_thread(pid_t tid);
 
   // Session thread. By value: the thread may rename itself or end while we look.
   std::optional<JavaThread> find(uint32_t serial);
@@ -103,6 +116,7 @@ class ThreadRegistry {
   // Both answer a global reference that is not needed any more, to be deleted when the lock is no longer held.
   jobject add_locked(JavaThread entry);
   jobject end_locked(JavaThread& thread);
+  void end_jvm_thread_locked(JavaThread& thread);
   static std::string name_of(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread);
 
   Jvm& jvm_;
@@ -116,6 +130,7 @@ class ThreadRegistry {
   uint32_t next_serial_ = 1;
   std::unordered_map<uint32_t, std::unique_ptr<JavaThread>> threads_;
   std::unordered_map<pid_t, JavaThread*> live_;
+  std::unordered_map<pid_t, JavaThread*> live_of_jvm_;
   std::vector<uint32_t> ended_, ended_before_;
 };
 

@@ -10,6 +10,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/sigsafe/random_period.h"
+
 namespace tarsier::capture {
 
 // The state of one thread's clock. Touched by the thread's own handler and, while no handler of it can run, by whoever
@@ -23,6 +25,7 @@ struct ThreadClock {
   bool by_spare = false;              // kept by the clock behind the clock
   uint64_t period_ns = 0;             // what the next tick stands for
   uint64_t random = 0;                // state of the generator that draws the periods
+  uint32_t batch = 0;                 // ticks in the present batch
   uint32_t batch_left = 0;            // ticks with the same period
   uint64_t batch_began_ns = 0;        // its CPU time when that period was drawn
   uint64_t batch_ns = 0;              // what the clock counts while they come
@@ -78,20 +81,8 @@ class Clock {
   virtual void rearm(ThreadClock& thread) noexcept = 0;
 };
 
-// xorshift64*: small, and good enough to keep sampling out of step with the program.
-inline uint64_t next_random(uint64_t& state) noexcept {
-  state ^= state >> 12;
-  state ^= state << 25;
-  state ^= state >> 27;
-  return state * 0x2545F4914F6CDD1DULL;
-}
-// Uniform in [interval/2, interval*3/2), so the mean is the interval.
-inline uint64_t draw_period(uint64_t interval_ns, uint64_t& state) noexcept {
-  return interval_ns / 2 + (interval_ns == 0 ? 0 : next_random(state) % interval_ns);
-}
-// Uniform in (0, interval]: threads start out of phase.
-inline uint64_t draw_phase(uint64_t interval_ns, uint64_t& state) noexcept {
-  return 1 + (interval_ns == 0 ? 0 : next_random(state) % interval_ns);
-}
+using tarsier::draw_period;
+using tarsier::draw_phase;
+using tarsier::next_random;
 
 }  // namespace tarsier::capture

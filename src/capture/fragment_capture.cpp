@@ -6,6 +6,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/sigsafe/safe_copy.h"
 #include "capture/field.h"
 #include "capture/frozen_frames.h"
 #include "capture/registers.h"
@@ -54,13 +55,14 @@ void FragmentCapture::take(SampledThread& thread, const siginfo_t& info, void* u
 
   hotspot::Fragment fragment{};
   copy_registers(*static_cast<ucontext_t*>(ucontext), fragment);
+  if (fields_.unloaded != nullptr) fragment.epoch = *fields_.unloaded + *fields_.unloaded_shared;
+  if (thread.java_thread == nullptr) return take_jvm_thread(thread, header, kernel, fragment);
   // The thread that we have interrupted is alive, so these are.
   fragment.anchor = {field<uint64_t>(thread.java_thread, fields_.anchor_sp),
                      field<uint64_t>(thread.java_thread, fields_.anchor_pc),
                      field<uint64_t>(thread.java_thread, fields_.anchor_fp)};
   fragment.thread_state = field<int32_t>(thread.java_thread, fields_.thread_state);
   if (fields_.continuation != 0) fragment.continuation = field<uint64_t>(thread.java_thread, fields_.continuation);
-  if (fields_.unloaded != nullptr) fragment.epoch = *fields_.unloaded + *fields_.unloaded_shared;
   std::optional<FrozenFrames> frozen;
   // The entry of a continuation lies on the thread's own stack, which alone is read without asking the kernel.
   const bool entry_is_here =
@@ -94,10 +96,33 @@ void FragmentCapture::take(SampledThread& thread, const siginfo_t& info, void* u
   clock_.rest(thread.clock, out != nullptr ? fragment.sp : 0);
 }
 
+void FragmentCapture::take_jvm_thread(SampledThread& thread, const SampleHeader& header, const uint64_t* kernel,
+                                      hotspot::Fragment& fragment) noexcept {
+  fragment.thread_state = hotspot::kThreadInNative;
+  set_stack_size(thread, fragment);
+  const size_t kernel_bytes = header.kernel_count * sizeof(uint64_t);
+  uint8_t* out = ring_.reserve(sizeof(header) + kernel_bytes + sizeof(fragment) + fragment.stack_bytes);
+  if (out != nullptr) {
+    std::memcpy(out, &header, sizeof(header));
+    std::memcpy(out + sizeof(header), kernel, kernel_bytes);
+    uint8_t* head = out + sizeof(header) + kernel_bytes;
+    // Where its stack ends is not the JVM's word.
+    if (fragment.stack_bytes != 0 && !safe_copy(self_, head + sizeof(fragment), fragment.sp, fragment.stack_bytes))
+      fragment.stack_bytes = 0;
+    std::memcpy(head, &fragment, sizeof(fragment));
+    ring_.commit(out);
+  } else {
+    drop(Drop::kRingFull);
+  }
+  clock_.rest(thread.clock, out != nullptr ? fragment.sp : 0);
+}
+
 void FragmentCapture::set_stack_size(const SampledThread& thread, hotspot::Fragment& fragment) const noexcept {
   const bool is_virtual = fragment.virtual_id != 0;
-  const StackExtent extent{field<uint64_t>(thread.java_thread, fields_.stack_base), bottoms_.of(thread.clock.serial),
-                           is_virtual ? fragment.continuation : 0};
+  const uint64_t bottom = bottoms_.of(thread.clock.serial);
+  const uint64_t base =
+      thread.java_thread != nullptr ? field<uint64_t>(thread.java_thread, fields_.stack_base) : bottom;
+  const StackExtent extent{base, bottom, is_virtual ? fragment.continuation : 0};
   const uint64_t size = extent.bytes_from(fragment.sp);
   const uint32_t most = std::min(limit_, ring_.used() < ring_.capacity() / 2 ? max_deep_stack_ : kMaxStack);
   fragment.stack_bytes = static_cast<uint32_t>(std::min<uint64_t>(size, most)) & ~7U;

@@ -48,6 +48,9 @@ class FragmentCapture final : public SignalCapture {
  private:
   void take(SampledThread& thread, const siginfo_t& info, void* ucontext, uint64_t now_ns) noexcept override;
 
+  // Of a thread without a JavaThread; its stack goes as far as bottoms() tells.
+  void take_jvm_thread(SampledThread& thread, const SampleHeader& header, const uint64_t* kernel,
+                       hotspot::Fragment& fragment) noexcept;
   void set_stack_size(const SampledThread& thread, hotspot::Fragment& fragment) const noexcept;
 
   const hotspot::ThreadFields fields_;

@@ -54,7 +54,11 @@ uint64_t FrozenFrames::handle(uint64_t offset) const noexcept {
 void FrozenFrames::find(hotspot::Fragment& fragment) noexcept {
   uint64_t continuation = 0;
   if (!find_continuation(fragment, continuation)) return;
-  fragment.frozen_cut = !find_parts(continuation);
+  // In C++ code that Java calls without telling the JVM: it may be the one that moves frames.
+  const bool may_thaw = fragment.anchor.sp == 0 && fragment.thread_state == hotspot::kThreadInJava &&
+                        (fragment.pc < layout_.code_begin || fragment.pc >= layout_.code_end);
+  const bool copy_below = may_thaw && layout_.code_end != 0;
+  fragment.frozen_cut = !find_parts(continuation, copy_below ? int32_t{hotspot::FrozenPart::kMaxBelow} : 0);
   fragment.frozen_bytes = bytes_ + count_ * static_cast<uint32_t>(sizeof(hotspot::FrozenPart));
 }
 
@@ -76,7 +80,7 @@ bool FrozenFrames::find_continuation(hotspot::Fragment& fragment, uint64_t& cont
   return false;
 }
 
-bool FrozenFrames::find_parts(uint64_t continuation) noexcept {
+bool FrozenFrames::find_parts(uint64_t continuation, int32_t most_below) noexcept {
   uint64_t chunk = 0;
   if (!read_reference(continuation + layout_.tail, chunk)) return false;
   constexpr int kMaxChunks = 64;  // most are empty, if there are that many
@@ -91,26 +95,29 @@ bool FrozenFrames::find_parts(uint64_t continuation) noexcept {
       chunk = mark & ~kMoved;
       if (!safe_copy(self_, head, chunk, layout_.chunk.words)) return false;
     }
-    if (!add_chunk(chunk, head) || !decode_reference(head + layout_.chunk.parent, chunk)) return false;
+    if (!add_chunk(chunk, head, i == 0 ? most_below : 0) || !decode_reference(head + layout_.chunk.parent, chunk))
+      return false;
   }
   return false;
 }
 
-bool FrozenFrames::add_chunk(uint64_t chunk, const uint8_t* head) noexcept {
+bool FrozenFrames::add_chunk(uint64_t chunk, const uint8_t* head, int32_t most_below) noexcept {
   const auto size = field<int32_t>(head, layout_.chunk.size);
   const auto sp = field<int32_t>(head, layout_.chunk.sp);
   auto bottom = field<int32_t>(head, layout_.chunk.bottom);
   if (layout_.chunk.bottom_is_argument_size) bottom = size - bottom;
   constexpr int32_t kLargest = 1 << 20;
   if (size < 0 || size > kLargest || sp < 0 || bottom > size || sp > bottom) return false;
-  if (sp == bottom) return true;
+  const int32_t below = std::min(sp, most_below);
+  if (sp == bottom && below == 0) return true;
   constexpr uint32_t kLeast = 64;
   if (count_ == kMaxParts || kMaxBytes - bytes_ < kLeast) return false;
   constexpr int32_t kBelow = 2;  // link and pc; of the first word of all they are the head's last bytes
-  const uint32_t bytes = static_cast<uint32_t>(bottom - sp + kBelow) * 8;
+  const uint32_t bytes = static_cast<uint32_t>(bottom - sp + kBelow + below) * 8;
   hotspot::FrozenPart& part = parts_[count_++];
   part = {};
-  part.begin = chunk + layout_.chunk.words + static_cast<uint64_t>(sp - kBelow) * 8;
+  part.begin = chunk + layout_.chunk.words + static_cast<uint64_t>(sp - kBelow - below) * 8;
+  part.below = static_cast<uint16_t>(below);
   part.bytes = std::min(bytes, kMaxBytes - bytes_);
   part.cut = part.bytes < bytes;
   bytes_ += part.bytes;

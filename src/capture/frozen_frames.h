@@ -36,8 +36,9 @@ class FrozenFrames {
   bool remove_colour(uint64_t& reference) const noexcept;  // false if it can't be followed now
   [[nodiscard]] uint64_t handle(uint64_t offset) const noexcept;
   bool find_continuation(hotspot::Fragment& fragment, uint64_t& continuation) noexcept;
-  bool find_parts(uint64_t continuation) noexcept;  // false if not all
-  bool add_chunk(uint64_t chunk, const uint8_t* head) noexcept;
+  // `most_below`: words below those of the first. False if not all.
+  bool find_parts(uint64_t continuation, int32_t most_below) noexcept;
+  bool add_chunk(uint64_t chunk, const uint8_t* head, int32_t most_below) noexcept;
   void find_name(hotspot::Fragment& fragment, uint64_t thread) noexcept;
 
   const hotspot::VirtualThreadLayout& layout_;

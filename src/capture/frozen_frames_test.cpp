@@ -18,9 +18,9 @@ constexpr size_t kThread = MadeUpVirtualThread::kThread, kName = MadeUpVirtualTh
 class FrozenFramesTest : public testing::Test {
  protected:
   // What follows the fragment.
-  std::vector<uint8_t> copy(int64_t known_id = 0) {
+  std::vector<uint8_t> copy(int64_t known_id = 0, const hotspot::Fragment& interrupted = {}) {
     FrozenFrames frozen(used, ::getpid(), reinterpret_cast<const uint8_t*>(java_thread), known_id);
-    fragment = {};
+    fragment = interrupted;
     frozen.find(fragment);
     std::vector<uint8_t> out(fragment.frozen_bytes + fragment.padded_name() + 1);
     frozen.copy(fragment, out.data(), out.data() + fragment.frozen_bytes);
@@ -51,6 +51,28 @@ TEST_F(FrozenFramesTest, copies_the_words_of_all_chunks_and_the_name_once) {
   copy(77);
   EXPECT_EQ(fragment.name_bytes, 0);
   EXPECT_GT(fragment.frozen_bytes, 0u);
+}
+
+TEST_F(FrozenFramesTest, in_code_that_may_move_frames_the_words_below_are_copied_as_well) {
+  used.code_begin = 0x1000;
+  used.code_end = 0x2000;
+  hotspot::Fragment interrupted{};
+  interrupted.thread_state = hotspot::kThreadInJava;
+  for (const bool in_java : {true, false}) {
+    interrupted.pc = in_java ? 0x1800 : 0x3000;
+    const auto bytes = copy(0, interrupted);
+    hotspot::FrozenPart part{};
+    std::memcpy(&part, bytes.data(), sizeof(part));
+    EXPECT_EQ(part.below, in_java ? 0 : 4);
+    EXPECT_EQ(part.begin, heap.at(kChunk + kWords / 8 + 2) - (in_java ? 0 : 8 * 4));
+    EXPECT_EQ(part.bytes, 8u * (in_java ? 6 : 10));
+  }
+  heap.chunk(kChunk, kParent, 8, 8);  // all of its frames have left
+  copy(0, interrupted);
+  EXPECT_EQ(fragment.frozen_bytes, 2 * sizeof(hotspot::FrozenPart) + 8 * (10 + 4));
+  interrupted.anchor.sp = 1;
+  copy(0, interrupted);
+  EXPECT_EQ(fragment.frozen_bytes, sizeof(hotspot::FrozenPart) + 8 * 4);
 }
 
 TEST_F(FrozenFramesTest, a_carrier_on_its_own_has_nothing_frozen) {

@@ -21,6 +21,7 @@ static_assert(bpf::kEntryBytes == StackExtent::kEntryBytes);
 static_assert(bpf::kMaxFrozen == FrozenFrames::kMaxBytes);
 static_assert(bpf::kMaxName == FrozenFrames::kMaxName);
 static_assert(bpf::kMaxChunkHead == hotspot::VirtualThreadLayout::kMaxChunkHead);
+static_assert(offsetof(bpf::Told, bottoms) == 0);
 static_assert(sizeof(bpf::Bottoms) == sizeof(JavaBottoms) && bpf::kAddressBits == JavaBottoms::kAddressBits);
 static_assert(bpf::kGeneralRegisters == hotspot::kGeneralRegisters);
 
@@ -52,5 +53,8 @@ static_assert(sizeof(bpf::FrozenPart) == sizeof(hotspot::FrozenPart));
 static_assert(offsetof(bpf::FrozenPart, begin) == offsetof(hotspot::FrozenPart, begin));
 static_assert(offsetof(bpf::FrozenPart, bytes) == offsetof(hotspot::FrozenPart, bytes));
 static_assert(offsetof(bpf::FrozenPart, cut) == offsetof(hotspot::FrozenPart, cut));
+static_assert(offsetof(bpf::FrozenPart, below) == offsetof(hotspot::FrozenPart, below));
+static_assert(bpf::kMaxBelow == hotspot::FrozenPart::kMaxBelow && bpf::kThreadInJava == hotspot::kThreadInJava &&
+              bpf::kThreadInNative == hotspot::kThreadInNative);
 
 }  // namespace tarsier::capture

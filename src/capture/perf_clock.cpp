@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <utility>
 
 namespace tarsier::capture {
 namespace {
@@ -83,6 +84,7 @@ int PerfClock::start(pid_t tid, ThreadClock& thread) noexcept {
   // interval is seen with the probability, and so on average with the weight, of what it used.
   thread.period_ns = options_.interval_ns;
   thread.one_shot = true;
+  thread.batch = kFirstBatch / 2;
   thread.batch_left = 1;
   thread.batch_ns = 0;
   thread.cpu_per_mille = kPerMille;
@@ -106,14 +108,15 @@ int PerfClock::start(pid_t tid, ThreadClock& thread) noexcept {
 }
 
 void PerfClock::stop(ThreadClock& thread) noexcept {
-  if (thread.ring != nullptr) ::munmap(thread.ring, ring_bytes());
-  if (thread.fd >= 0) {
-    ::ioctl(thread.fd, PERF_EVENT_IOC_DISABLE, 0);
-    ::close(thread.fd);
-    --fds_;
-  }
-  thread.ring = nullptr;
-  thread.fd = -1;
+  // A tick that is still on its way finds no ring, and is not ours.
+  void* const ring = std::exchange(thread.ring, nullptr);
+  const int fd = std::exchange(thread.fd, -1);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (fd >= 0) ::ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+  if (ring != nullptr) ::munmap(ring, ring_bytes());
+  if (fd < 0) return;
+  ::close(fd);
+  --fds_;
 }
 
 void PerfClock::quieten(ThreadClock& thread) noexcept {
@@ -181,7 +184,7 @@ void PerfClock::rearm(ThreadClock& thread) noexcept {
   // This starts the period anew also if the event is running.
   thread.period_ns = at_least_finest(draw_period(options_.interval_ns, thread.random));
   __u64 period = at_least_finest(thread.period_ns * kPerMille / thread.cpu_per_mille);
-  thread.batch_ns += thread.one_shot ? period : kBatch * period;
+  thread.batch_ns += thread.one_shot ? period : thread.batch * period;
   ::ioctl(thread.fd, PERF_EVENT_IOC_PERIOD, &period);
   if (thread.one_shot) {
     ::ioctl(thread.fd, PERF_EVENT_IOC_REFRESH, 1);
@@ -203,7 +206,8 @@ void PerfClock::begin_batch(ThreadClock& thread) const noexcept {
   }
   thread.batch_began_ns = cpu_ns;
   thread.batch_ns = 0;
-  thread.batch_left = kBatch;
+  thread.batch = std::min(2 * thread.batch, kLargestBatch);
+  thread.batch_left = thread.batch;
 }
 
 }  // namespace tarsier::capture

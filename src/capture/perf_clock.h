@@ -44,7 +44,8 @@ class PerfClock final : public Clock {
 
   void begin_batch(ThreadClock& thread) const noexcept;
 
-  static constexpr uint32_t kBatch = 16;
+  // Of ticks: short at first, so that threads that live for some ticks are counted right, too.
+  static constexpr uint32_t kFirstBatch = 8, kLargestBatch = 64;
   static constexpr uint64_t kPerMille = 1000;
   static constexpr size_t kRingPages = 1;  // of data: room for a few kernel stacks, and we read after each tick
   const Options options_;

@@ -69,7 +69,7 @@ void SignalCapture::sample(pid_t tid, const siginfo_t& info, void* ucontext) noe
   if (!clock_.wants(thread->clock)) return clock_.rearm(thread->clock);
   // Our own cost is CPU time, not the time on the wall, which includes being preempted; but that clock is a system
   // call, so one sample in kMeasureOneIn pays for it and stands for the others.
-  constexpr uint32_t kMeasureOneIn = 16;
+  constexpr uint32_t kMeasureOneIn = 32;
   const bool measure = thread->samples++ % kMeasureOneIn == 0;
   const uint64_t start = measure ? now_ns(CLOCK_THREAD_CPUTIME_ID) : 0;
   counters_.taken.fetch_add(1, std::memory_order_relaxed);

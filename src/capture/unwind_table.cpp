@@ -60,12 +60,15 @@ struct Cursor {
   }
 };
 
-// The part of a record behind its length; empty if that is of the 64-bit kind, which no library needs.
-Cursor record_at(const uint8_t* at) noexcept {
-  uint32_t length;
+// The part of a record behind its length; empty if that is of the 64-bit kind, which no library needs, or if the record
+// lies outside of what may be read.
+template <typename Readable>
+Cursor record_at(const uint8_t* at, const Readable& readable) noexcept {
+  uint32_t length = 0;
+  if (!readable.holds(at, sizeof(length))) return {nullptr, nullptr, false};
   std::memcpy(&length, at, sizeof(length));
   at += sizeof(length);
-  return {at, length < 0xfffffff0 ? at + length : at};
+  return {at, length < 0xfffffff0 && readable.holds(at, length) ? at + length : at};
 }
 
 struct Common {  // of a common information entry
@@ -75,14 +78,14 @@ struct Common {  // of a common information entry
   Cursor program;
 };
 
-bool read_common(const uint8_t* at, Common& common) noexcept {
-  Cursor cursor = record_at(at);
+bool read_common(Cursor cursor, Common& common) noexcept {
   const auto id = cursor.fixed<uint32_t>();
   const auto version = cursor.fixed<uint8_t>();
   if (id != 0 || (version != 1 && version != 3)) return false;
   const uint8_t* augmentation = cursor.at;
   while (cursor.good && cursor.fixed<uint8_t>() != 0) {
   }
+  if (!cursor.good) return false;
   common.code_alignment = cursor.unsigned_leb();
   common.data_alignment = cursor.signed_leb();
   const uint64_t return_register = version == 1 ? cursor.fixed<uint8_t>() : cursor.unsigned_leb();
@@ -283,10 +286,24 @@ uint64_t unsigned_address(uint64_t address) noexcept {
 }  // namespace
 
 std::optional<UnwindTable> UnwindTable::open(uint64_t begin, uint64_t end, const uint8_t* header) noexcept {
+  return open_within(begin, end, header, {});
+}
+
+std::optional<UnwindTable> UnwindTable::open(uint64_t begin, uint64_t end, const uint8_t* header,
+                                             std::span<const uint8_t> readable) noexcept {
+  const auto from = reinterpret_cast<uint64_t>(readable.data());
+  return open_within(begin, end, header, {from, from + readable.size()});
+}
+
+std::optional<UnwindTable> UnwindTable::open_within(uint64_t begin, uint64_t end, const uint8_t* header,
+                                                    Readable readable) noexcept {
+  if (!readable.holds(header, kHeaderSize)) return std::nullopt;
   if (header[0] != 1 || header[1] != kPcRelativeInt4 || header[2] != kUnsigned4 || header[3] != kDataRelativeInt4) {
     return std::nullopt;
   }
-  return UnwindTable(begin, end, header, read<uint32_t>(header + 8));
+  const auto count = read<uint32_t>(header + 8);
+  if (!readable.holds(header + kHeaderSize, uint64_t{count} * kEntrySize)) return std::nullopt;
+  return UnwindTable(begin, end, header, count, readable);
 }
 
 const uint8_t* UnwindTable::find_description(uint64_t pc) const noexcept {
@@ -307,11 +324,11 @@ const uint8_t* UnwindTable::find_description(uint64_t pc) const noexcept {
 std::optional<UnwindRule> UnwindTable::rule_at(uint64_t pc) const noexcept {
   const uint8_t* description = find_description(pc);
   if (description == nullptr) return std::nullopt;
-  Cursor cursor = record_at(description);
+  Cursor cursor = record_at(description, readable_);
   const uint8_t* id_at = cursor.at;
   const uint8_t* common_at = id_at - cursor.fixed<uint32_t>();
   Common common{};
-  if (!read_common(common_at, common)) return std::nullopt;
+  if (!cursor.good || !read_common(record_at(common_at, readable_), common)) return std::nullopt;
   const auto begin_at = reinterpret_cast<uint64_t>(cursor.at);
   const uint64_t begin = begin_at + static_cast<uint64_t>(int64_t{cursor.fixed<int32_t>()});
   const auto size = cursor.fixed<uint32_t>();

@@ -8,8 +8,8 @@
 namespace tarsier::cli {
 namespace {
 
-constexpr std::array<const Command*, 9> kCommands = {&kPs,         &kRecord, &kReport,      &kExport, &kDoctor,
-                                                     &kCompletion, &kMan,    &kHelpCommand, &kVersion};
+constexpr std::array<const Command*, 10> kCommands = {&kPs,     &kRecord,     &kReport, &kCompare,     &kExport,
+                                                      &kDoctor, &kCompletion, &kMan,    &kHelpCommand, &kVersion};
 
 constexpr ExitCode kExitCodes[] = {
     {0, "fine"},
@@ -87,6 +87,7 @@ const Command* find_command(std::string_view name) {
 
 int unknown_command(std::string_view name) {
   std::vector<std::string_view> names;
+  names.reserve(kCommands.size());
   for (const Command* command : kCommands) names.push_back(command->spec.name);
   const std::string_view meant = nearest(name, names);
   std::string known;

@@ -67,7 +67,7 @@ std::string operand(const CommandSpec& spec, std::span<const Command* const> com
     case Operand::kNone:
       return "";
     case Operand::kRecording:
-      return quoted("1:FILE:_files");
+      return quoted(spec.max_operands > 1 ? "*:FILE:_files" : "1:FILE:_files");
     case Operand::kJvm:
       return quoted("1:JVM:_tarsier_jvms");
     case Operand::kCommand:

@@ -26,6 +26,10 @@
 namespace tarsier::cli {
 namespace {
 
+std::string file_name(const analysis::Model& model) {
+  return model.file.substr(model.file.rfind('/') + 1);
+}
+
 struct Format {
   std::string_view name;
   bool binary;
@@ -37,7 +41,7 @@ constexpr Format kFormats[] = {
     {"collapsed", false, exporting::export_collapsed},
     {"html", false,
      [](const analysis::Model& model, std::ostream& out) {
-       return exporting::export_html(model, model.file.substr(model.file.rfind('/') + 1), out);
+       return exporting::export_html(model, file_name(model), out);
      }},
     {"pprof", true, exporting::export_pprof},
     {"speedscope", false,
@@ -53,7 +57,22 @@ constexpr Option kOptions[] = {
      .help = "what to make of it",
      .allowed = "collapsed,html,pprof,speedscope,jfr,jfr.zst"},
     kWeightOption,
-    {.name = "output", .letter = 'o', .kind = Kind::kFile, .value = "OUT", .help = "the file", .otherwise = "stdout"},
+    {.name = "against",
+     .kind = Kind::kFile,
+     .value = "FILE",
+     .help = "of html: show how it differs from this earlier recording"},
+    {.name = "per",
+     .kind = Kind::kWord,
+     .value = "SCALE",
+     .fallback = "second",
+     .help = "with --against, on which scale: time per second, of the whole run, as a share",
+     .allowed = "second,run,share"},
+    {.name = "output",
+     .letter = 'o',
+     .kind = Kind::kFile,
+     .value = "OUT",
+     .help = "the file; - is stdout",
+     .otherwise = "stdout"},
 };
 constexpr CommandSpec kSpec = {
     .name = "export",
@@ -64,7 +83,9 @@ constexpr CommandSpec kSpec = {
     .options = kOptions,
     .notes =
         "collapsed: one line per stack with its count (of alloc: bytes), as flame graph tools read it.\n"
-        "html: an interactive flame graph in one file that needs nothing else.\n"
+        "html: an interactive flame graph in one file that needs nothing else. With --against FILE it shows both: "
+        "boxes\n"
+        "are as wide as the mean of the two, coloured by what changed; what is gone is there, too.\n"
         "pprof: gzipped profile.proto, for go tool pprof and its kin. Files of methods are derived from class names.\n"
         "speedscope: its JSON; all threads and the busiest ones, equal stacks merged (look at Left Heavy).\n"
         "jfr.zst: the recording itself, packed by zstd to a half or less; every command reads it as it is.\n"
@@ -76,18 +97,22 @@ const Format& format_named(std::string_view name) {
   return *std::find_if(std::begin(kFormats), std::end(kFormats), [&](const Format& f) { return f.name == name; });
 }
 
-Status write_to(int fd, const Format& format, const analysis::Model& model) {
+Status through_stream(int fd, const std::function<Status(std::ostream& out)>& write) {
   FdBuffer buffer(fd);
   std::ostream out(&buffer);
-  auto written = format.write(model, out);
+  auto written = write(out);
   out.flush();
   auto finished = buffer.finish();  // names the cause where the stream only knows that it failed
   return finished ? std::move(written) : std::move(finished);
 }
 
+bool to_stdout(const Arguments& arguments) {
+  return !arguments.has("output") || arguments.text("output") == "-";
+}
+
 // Through `write`, to the file that was asked for or to stdout.
 Status write_output(const Arguments& arguments, const std::function<Status(int fd)>& write) {
-  if (!arguments.has("output")) {
+  if (to_stdout(arguments)) {
     auto written = write(STDOUT_FILENO);
     return written ? std::move(written) : std::move(written).error().in("stdout");
   }
@@ -110,17 +135,41 @@ int export_file(const Arguments& arguments, const Format& format) {
   return tell_problems(file->problems(), !file->problems().empty());
 }
 
+// A differential flame graph.
+int export_against(const Arguments& arguments, const analysis::Model& model) {
+  const std::string file = arguments.text("against");
+  const std::string files[] = {file, model.file};
+  if (Status different = check_different(files); !different) return fail(different.error());
+  const auto before = load_recording(file, analysis::about(model.profile).name);
+  if (!before) return fail(before.error());
+  const auto per = analysis::value_named(arguments.text("per"), analysis::kScales);
+  const auto written = write_output(arguments, [&](int fd) {
+    return through_stream(fd, [&](std::ostream& out) {
+      const std::string title = file_name(model) + " against " + file_name(*before);
+      return exporting::export_html_against(model, *before, per, title, out);
+    });
+  });
+  if (!written) return fail(written.error());
+  return std::max(tell_problems(*before), tell_problems(model));
+}
+
 int run_export(const Arguments& arguments) {
   if (!arguments.has("to"))
     return fail(Error{Errc::kUsage, "into which format? --to " + listed(kOptions[0].allowed, " or --to ")});
   const Format& format = format_named(arguments.text("to"));
-  if (format.binary && !arguments.has("output") && ::isatty(STDOUT_FILENO) != 0) {
+  if (format.binary && to_stdout(arguments) && ::isatty(STDOUT_FILENO) != 0) {
     return fail(Error{Errc::kUsage, std::string(format.name) + " is nothing for a terminal: name a file by -o OUT"});
   }
+  if (arguments.has("against") && format.name != "html") {
+    return fail(Error{Errc::kUsage, "--against is for --to html; tarsier compare tells in words what changed"});
+  }
   if (format.convert != nullptr) return export_file(arguments, format);
-  const auto model = load_recording("export", arguments);
+  const auto model = load_recording_operand("export", arguments);
   if (!model) return fail(model.error());
-  const auto written = write_output(arguments, [&](int fd) { return write_to(fd, format, *model); });
+  if (arguments.has("against")) return export_against(arguments, *model);
+  const auto written = write_output(arguments, [&](int fd) {
+    return through_stream(fd, [&](std::ostream& out) { return format.write(*model, out); });
+  });
   if (!written) return fail(written.error());
   return tell_problems(*model);
 }

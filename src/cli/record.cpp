@@ -97,6 +97,7 @@ constexpr Option kOptions[] = {
      .help = "frames of one stack",
      .min = 1,
      .max = 8192},
+    {.name = "native", .help = "show native frames, too, and where GC, JIT and VM threads are (engine fragment)"},
     {.name = "save-fragments",
      .kind = Kind::kNumber,
      .value = "N",
@@ -142,6 +143,7 @@ control::SessionOptions session_options(const Arguments& arguments) {
   options.duration = arguments.duration("duration");
   options.memory = arguments.size("memory");
   options.max_depth = static_cast<int>(arguments.number("max-depth"));
+  options.native = arguments.has("native");
   if (arguments.has("save-fragments")) options.save_fragments = static_cast<int>(arguments.number("save-fragments"));
   return options;
 }

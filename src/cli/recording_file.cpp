@@ -1,5 +1,10 @@
 #include "cli/recording_file.h"
 
+#include <sys/stat.h>
+
+#include <map>
+#include <utility>
+
 #include "archive/unpacked_recording.h"
 #include "cli/console.h"
 
@@ -10,29 +15,43 @@ Result<std::string> recording_operand(const std::string& command, std::span<cons
   return operands[0];
 }
 
-Result<analysis::Model> load_recording(const std::string& command, const Arguments& arguments) {
-  const auto path = recording_operand(command, arguments.operands);
-  if (!path) return path.error();
-  const auto file = archive::UnpackedRecording::open(*path);
+Result<analysis::Model> load_recording(const std::string& path, std::string_view weight) {
+  const auto file = archive::UnpackedRecording::open(path);
   if (!file) return file.error();
   auto model = analysis::load(file->path());
   if (!model) {
     Error& error = model.error();
     const std::string unpacked = file->path();
     if (const size_t at = error.what.find(unpacked); at != std::string::npos) {
-      error.what.replace(at, unpacked.size(), *path);
+      error.what.replace(at, unpacked.size(), path);
     }
     return model;
   }
-  model->file = *path;
-  if (arguments.has("weight")) {
-    if (Status chosen = analysis::use_profile(*model, arguments.text("weight")); !chosen) {
-      return std::move(chosen).error().in(*path);
-    }
+  model->file = path;
+  if (!weight.empty()) {
+    if (Status chosen = analysis::use_profile(*model, weight); !chosen) return std::move(chosen).error().in(path);
   }
   model->problems.insert(model->problems.begin(), file->problems().begin(), file->problems().end());
   model->damaged = model->damaged || !file->problems().empty();
   return model;
+}
+
+Result<analysis::Model> load_recording_operand(const std::string& command, const Arguments& arguments) {
+  const auto path = recording_operand(command, arguments.operands);
+  if (!path) return path.error();
+  return load_recording(*path, arguments.text("weight"));
+}
+
+Status check_different(std::span<const std::string> files) {
+  std::map<std::pair<dev_t, ino_t>, std::string> seen;
+  for (const std::string& file : files) {
+    struct stat info {};
+    if (::stat(file.c_str(), &info) != 0) continue;  // whoever opens it says why not
+    const auto [other, fresh] = seen.try_emplace({info.st_dev, info.st_ino}, file);
+    if (fresh) continue;
+    return Error{Errc::kUsage, "the same recording twice: " + other->second + " and " + file};
+  }
+  return {};
 }
 
 int tell_problems(std::span<const std::string> problems, bool damaged) {

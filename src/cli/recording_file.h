@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "analysis/model.h"
 #include "base/result.h"
@@ -10,19 +11,38 @@
 
 namespace tarsier::cli {
 
-// Of every command that shows a profile; load_recording() obeys it.
+// Of every command that shows a profile; load_recording_operand() obeys it.
 inline constexpr Option kWeightOption = {.name = "weight",
                                          .kind = Kind::kWord,
                                          .value = "KIND",
                                          .help = "which samples, weighted by what",
                                          .otherwise = "the first of them that the recording has",
                                          .allowed = "cpu,wall,alloc,waits"};
+// Of those that show parts of one, or lists.
+inline constexpr Option kThreadOption = {
+    .name = "thread", .kind = Kind::kText, .value = "REGEX", .help = "only threads whose name contains a match"};
+inline constexpr Option kFromOption = {
+    .name = "from", .kind = Kind::kDuration, .value = "TIME", .help = "only from there on, since the start"};
+inline constexpr Option kToOption = {
+    .name = "to", .kind = Kind::kDuration, .value = "TIME", .help = "only up to there, since the start"};
+inline constexpr Option kTopOption = {.name = "top",
+                                      .kind = Kind::kNumber,
+                                      .value = "N",
+                                      .fallback = "20",
+                                      .help = "rows of a list",
+                                      .min = 1,
+                                      .max = 1'000'000};
+inline constexpr Option kSignaturesOption = {.name = "signatures", .help = "tell overloaded methods apart"};
 
 // The file that the command's only operand names.
 Result<std::string> recording_operand(const std::string& command, std::span<const std::string> operands);
-// The recording in it, a .jfr or .jfr.zst, with the profile that --weight names. Its errors are never those that mean
-// JVMs.
-Result<analysis::Model> load_recording(const std::string& command, const Arguments& arguments);
+// The recording in a file, a .jfr or .jfr.zst, with that profile (empty: the first that it has). Its errors are never
+// those that mean JVMs.
+Result<analysis::Model> load_recording(const std::string& path, std::string_view weight);
+// That of the command's only operand, with the profile that --weight names.
+Result<analysis::Model> load_recording_operand(const std::string& command, const Arguments& arguments);
+// For commands that compare: one file twice, also under two names, would be found to agree with itself.
+Status check_different(std::span<const std::string> files);
 // Says what could not be read, and returns the exit code that belongs to it: 0, or 5 if something is missing.
 int tell_problems(const analysis::Model& model);
 int tell_problems(std::span<const std::string> problems, bool damaged);

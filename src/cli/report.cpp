@@ -17,22 +17,16 @@ constexpr Option kOptions[] = {
      .allowed = "hot,tree,threads,quality,callers,alloc,waits"},
     {.name = "json", .help = "print JSON (schema: docs/report.schema.json)"},
     kWeightOption,
-    {.name = "thread", .kind = Kind::kText, .value = "REGEX", .help = "only threads whose name contains a match"},
-    {.name = "from", .kind = Kind::kDuration, .value = "TIME", .help = "only from there on, since the start"},
-    {.name = "to", .kind = Kind::kDuration, .value = "TIME", .help = "only up to there, since the start"},
+    kThreadOption,
+    kFromOption,
+    kToOption,
     {.name = "min-share",
      .kind = Kind::kShare,
      .value = "X",
      .fallback = "1%",
      .help = "leave lighter nodes out of trees"},
-    {.name = "top",
-     .kind = Kind::kNumber,
-     .value = "N",
-     .fallback = "20",
-     .help = "rows of a list",
-     .min = 1,
-     .max = 1'000'000},
-    {.name = "signatures", .help = "tell overloaded methods apart"},
+    kTopOption,
+    kSignaturesOption,
     {.name = "by-thread", .help = "let the tree start with the threads"},
 };
 constexpr CommandSpec kSpec = {
@@ -64,7 +58,7 @@ exporting::ReportOptions report_options(const Arguments& arguments) {
 }
 
 int run_report(const Arguments& arguments) {
-  const auto model = load_recording("report", arguments);
+  const auto model = load_recording_operand("report", arguments);
   if (!model) return fail(model.error());
   const exporting::ReportOptions options = report_options(arguments);
   const auto text =

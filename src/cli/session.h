@@ -12,6 +12,7 @@
 #include "cli/signals.h"
 #include "control/channel.h"
 #include "control/messages.h"
+#include "linux/kernel_loan.h"
 
 namespace tarsier::cli {
 
@@ -36,6 +37,8 @@ class Session {
 
   void receive();
   void on(const control::Hello& hello);
+  void on(const control::KernelWanted& wanted);
+  void watch_loan();
   void on(const control::Started& started);
   void on(const control::Progress& progress);
   void on(const control::Finished& finished);
@@ -64,6 +67,7 @@ class Session {
   int interrupts_ = 0;
   std::optional<Error> failed_;  // before it started
   Outcome outcome_;
+  std::optional<linux::KernelLoan> loan_;
 };
 
 }  // namespace tarsier::cli

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "base/clock.h"
 
@@ -50,7 +51,7 @@ Result<unique_fd> new_socket(int flags) {
 
 }  // namespace
 
-Status Channel::send(const Message& message, Nanos timeout, int descriptor) {
+Status Channel::send(const Message& message, Nanos timeout, std::span<const int> descriptors) {
   const Nanos deadline = monotonic_now() + timeout;
   const std::string body = encode(message);
   if (body.size() > kMaxMessage) return Error{Errc::kFailed, "control message is too long"};
@@ -58,21 +59,22 @@ Status Channel::send(const Message& message, Nanos timeout, int descriptor) {
   for (int i = 0; i < 4; ++i) bytes[i] = static_cast<char>(body.size() >> (8 * i));
   bytes += body;
 
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  if (descriptors.size() > kMostDescriptors) return Error{Errc::kFailed, "too many descriptors for one message"};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kMostDescriptors)] = {};
   size_t sent = 0;
   while (sent < bytes.size()) {
     iovec part{bytes.data() + sent, bytes.size() - sent};
     msghdr header{};
     header.msg_iov = &part;
     header.msg_iovlen = 1;
-    if (descriptor >= 0 && sent == 0) {  // travels with the first byte
+    if (!descriptors.empty() && sent == 0) {  // they travel with the first byte
       header.msg_control = control;
-      header.msg_controllen = sizeof(control);
+      header.msg_controllen = CMSG_SPACE(descriptors.size_bytes());
       cmsghdr* rights = CMSG_FIRSTHDR(&header);
       rights->cmsg_level = SOL_SOCKET;
       rights->cmsg_type = SCM_RIGHTS;
-      rights->cmsg_len = CMSG_LEN(sizeof(int));
-      std::memcpy(CMSG_DATA(rights), &descriptor, sizeof(int));
+      rights->cmsg_len = CMSG_LEN(descriptors.size_bytes());
+      std::memcpy(CMSG_DATA(rights), descriptors.data(), descriptors.size_bytes());
     }
     const ssize_t n = ::sendmsg(socket_.get(), &header, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n > 0) {
@@ -100,14 +102,14 @@ Result<std::optional<Received>> Channel::receive(Nanos timeout) {
         pending_.erase(0, 4 + length);
         consumed_ += 4 + length;
         if (!message) return std::move(message).error();
-        Received received{std::move(*message), unique_fd()};
-        if (descriptor_within_ <= consumed_) received.descriptor = std::move(pending_descriptor_);
+        Received received{std::move(*message), {}};
+        if (descriptors_within_ <= consumed_) received.descriptors = std::exchange(pending_descriptors_, {});
         return std::optional<Received>(std::move(received));
       }
     }
     char buffer[4096];
     iovec part{buffer, sizeof(buffer)};
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * 4)] = {};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kMostDescriptors)] = {};
     msghdr header{};
     header.msg_iov = &part;
     header.msg_iovlen = 1;
@@ -122,16 +124,17 @@ Result<std::optional<Received>> Channel::receive(Nanos timeout) {
       if (!*ready) return std::optional<Received>();
       continue;
     }
-    // A read may begin with the end of one message and go on with the next; but it ends with the piece that carries a
-    // descriptor, so the last byte read belongs to the descriptor's message.
+    // A read may begin with the end of one message and go on with the next; but it ends with the piece that carries
+    // descriptors, so the last byte read belongs to their message.
     for (cmsghdr* c = CMSG_FIRSTHDR(&header); c != nullptr; c = CMSG_NXTHDR(&header, c)) {
       if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
       const size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+      pending_descriptors_.clear();  // one lot per message: earlier, unasked ones are closed
+      descriptors_within_ = consumed_ + pending_.size() + static_cast<uint64_t>(n);
       for (size_t i = 0; i < count; ++i) {
         int fd = -1;
         std::memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
-        pending_descriptor_.reset(fd);  // one per message: an earlier, unasked one is closed
-        descriptor_within_ = consumed_ + pending_.size() + static_cast<uint64_t>(n);
+        pending_descriptors_.emplace_back(fd);
       }
     }
     pending_.append(buffer, static_cast<size_t>(n));

@@ -1,9 +1,11 @@
-// A connected Unix socket that carries messages and, with a Start, one descriptor.
+// A connected Unix socket that carries messages and, with some of them, descriptors.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
@@ -14,16 +16,19 @@ namespace tarsier::control {
 
 struct Received {
   Message message;
-  unique_fd descriptor;
+  std::vector<unique_fd> descriptors;
 };
 
 class Channel {
  public:
   explicit Channel(unique_fd socket) : socket_(std::move(socket)) {}
+  // With one message.
+  static constexpr size_t kMostDescriptors = 8;
+
   [[nodiscard]] int fd() const { return socket_.get(); }
 
   // Never raises SIGPIPE. `timeout` bounds the whole call.
-  Status send(const Message& message, Nanos timeout, int descriptor = -1);
+  Status send(const Message& message, Nanos timeout, std::span<const int> descriptors = {});
   // Nothing within `timeout`: an empty optional. The peer has hung up: Errc::kNotFound.
   Result<std::optional<Received>> receive(Nanos timeout);
 
@@ -31,8 +36,8 @@ class Channel {
   unique_fd socket_;
   std::string pending_;
   uint64_t consumed_ = 0;  // bytes of the stream before pending_
-  unique_fd pending_descriptor_;
-  uint64_t descriptor_within_ = 0;  // a position in the stream inside the message that the descriptor came with
+  std::vector<unique_fd> pending_descriptors_;
+  uint64_t descriptors_within_ = 0;  // a position in the stream inside the message that they came with
 };
 
 struct PeerCredentials {

@@ -22,6 +22,7 @@ TEST(AgentString, reads_what_it_writes) {
   options.duration = seconds(90);
   options.memory = Bytes(1 << 24);
   options.max_depth = 64;
+  options.native = true;
   options.save_fragments = 10;
   options.cpu = true;
   options.alloc = true;
@@ -85,6 +86,14 @@ TEST(Messages, come_back_as_they_were) {
   start.file_name = "a.jfr";
   EXPECT_EQ(std::get<Start>(*decode(encode(start))).options, start.options);
   EXPECT_EQ(std::get<Failed>(*decode(encode(Failed{Errc::kBusy, "x"}))).code, Errc::kBusy);
+  const auto wanted = std::get<KernelWanted>(*decode(encode(KernelWanted{{1, ~uint64_t{0}}, Bytes(4096)})));
+  EXPECT_EQ(wanted.layout, (std::vector<uint64_t>{1, ~uint64_t{0}}));
+  EXPECT_EQ(wanted.ring, Bytes(4096));
+  const auto lent = std::get<KernelLent>(*decode(encode(KernelLent{"no", Bytes(7), false, true})));
+  EXPECT_EQ(lent.refusal, "no");
+  EXPECT_EQ(lent.scratch, Bytes(7));
+  EXPECT_FALSE(lent.sees_kernel);
+  EXPECT_TRUE(lent.hides_kernel);
 }
 
 TEST(Messages, of_another_protocol_or_shape_are_errors_and_never_throw) {
@@ -102,7 +111,7 @@ TEST(Messages, with_names_that_are_no_utf8_are_still_sent) {
   EXPECT_TRUE(decode(encode(progress)));
 }
 
-TEST(Channel, carries_messages_in_pieces_and_a_descriptor) {
+TEST(Channel, carries_messages_in_pieces_and_descriptors) {
   int pair[2];
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
   Channel left{unique_fd(pair[0])};
@@ -111,15 +120,17 @@ TEST(Channel, carries_messages_in_pieces_and_a_descriptor) {
   large.hottest.assign(900'000, 'x');  // larger than the socket's buffer
   std::thread sender([&] {
     EXPECT_TRUE(left.send(large, seconds(20)));
-    EXPECT_TRUE(left.send(Start{}, seconds(20), 0));
+    const int both[] = {0, 1};
+    EXPECT_TRUE(left.send(Start{}, seconds(20), both));
   });
   auto first = right.receive(seconds(20));
   ASSERT_TRUE(first && *first);
   EXPECT_EQ(std::get<Progress>((*first)->message).hottest, large.hottest);
-  EXPECT_FALSE((*first)->descriptor);
+  EXPECT_TRUE((*first)->descriptors.empty());
   auto second = right.receive(seconds(20));
   ASSERT_TRUE(second && *second);
-  EXPECT_TRUE((*second)->descriptor);
+  ASSERT_EQ((*second)->descriptors.size(), 2u);
+  EXPECT_TRUE((*second)->descriptors[0] && (*second)->descriptors[1]);
   sender.join();
 
   auto nothing = right.receive(Nanos(0));

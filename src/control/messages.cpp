@@ -35,6 +35,14 @@ void take_strings(const json& object, const char* name, std::vector<std::string>
   }
 }
 
+void take_numbers(const json& object, const char* name, std::vector<uint64_t>& out) {
+  const auto it = object.find(name);
+  if (it == object.end() || !it->is_array()) return;
+  for (const json& number : *it) {
+    if (number.is_number_integer()) out.push_back(number.get<uint64_t>());
+  }
+}
+
 json counts_to_json(const std::map<std::string, uint64_t>& counts) {
   json object = json::object();
   for (const auto& [cause, count] : counts) object[cause] = count;
@@ -105,6 +113,28 @@ void from_json_object(const json& j, Progress& m) {
   take(j, "file_size", m.file_size);
   take(j, "hottest", m.hottest);
   take(j, "hottest_share", m.hottest_share);
+}
+
+json to_json(const KernelWanted& m) {
+  return {{"type", "kernel_wanted"}, {"layout", m.layout}, {"ring_bytes", m.ring.count}};
+}
+void from_json_object(const json& j, KernelWanted& m) {
+  take_numbers(j, "layout", m.layout);
+  take(j, "ring_bytes", m.ring);
+}
+
+json to_json(const KernelLent& m) {
+  return {{"type", "kernel_lent"},
+          {"refusal", m.refusal},
+          {"scratch_bytes", m.scratch.count},
+          {"sees_kernel", m.sees_kernel},
+          {"hides_kernel", m.hides_kernel}};
+}
+void from_json_object(const json& j, KernelLent& m) {
+  take(j, "refusal", m.refusal);
+  take(j, "scratch_bytes", m.scratch);
+  take(j, "sees_kernel", m.sees_kernel);
+  take(j, "hides_kernel", m.hides_kernel);
 }
 
 json to_json(const Stop&) {
@@ -178,8 +208,10 @@ struct Type {
   std::string_view name;
   Result<Message> (*read)(const json&);
 };
-constexpr std::array<Type, 7> kTypes = {{{"hello", read<Hello>},
+constexpr std::array<Type, 9> kTypes = {{{"hello", read<Hello>},
                                          {"start", read_start},
+                                         {"kernel_wanted", read<KernelWanted>},
+                                         {"kernel_lent", read<KernelLent>},
                                          {"started", read<Started>},
                                          {"progress", read<Progress>},
                                          {"stop", [](const json&) -> Result<Message> { return Message(Stop()); }},

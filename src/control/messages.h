@@ -5,6 +5,8 @@
 //     loads the agent with connect=SOCKET
 //                        <- Hello          who I am: pid, JVM, version of the agent
 //     Start + descriptor ->                the options and the file to write
+//                        <- KernelWanted   (where the JVM may not load eBPF programs: would the command?)
+//     KernelLent         ->                (with descriptors, or why not)
 //                        <- Started        engines that run, or Failed
 //                        <- Progress       about once a second
 //     Stop               ->                (or hang up: the agent then stops and saves too)
@@ -57,6 +59,16 @@ struct Progress {
   std::string hottest;  // method with the most self time so far; empty if none
   double hottest_share = 0;
 };
+// Asks for what kernel sampling takes (linux/kernel_loan.h) and the JVM's user has no right to make.
+struct KernelWanted {
+  std::vector<uint64_t> layout;  // the words of a linux::bpf::JavaLayout
+  Bytes ring;
+};
+struct KernelLent {
+  std::string refusal;  // empty: descriptors come along
+  Bytes scratch;        // of the kernel's memory that is taken besides the ring
+  bool sees_kernel = true, hides_kernel = false;
+};
 struct Stop {};
 struct Finished {
   bool complete = true;
@@ -71,7 +83,7 @@ struct Failed {
   std::string what;
 };
 
-using Message = std::variant<Hello, Start, Started, Progress, Stop, Finished, Failed>;
+using Message = std::variant<Hello, Start, KernelWanted, KernelLent, Started, Progress, Stop, Finished, Failed>;
 
 std::string encode(const Message& message);     // the JSON, without the length
 Result<Message> decode(std::string_view json);  // never throws, whatever the bytes

@@ -40,7 +40,7 @@ std::string write_waits(const SessionOptions& options) {
   return format_duration(options.waits_min) + max;
 }
 
-constexpr std::array<Row, 16> kRows = {{
+constexpr std::array<Row, 17> kRows = {{
     {"cpu", Row::Takes::kNothing,
      [](AgentString& a, std::string_view) -> Status {
        a.session.cpu = true;
@@ -107,6 +107,12 @@ constexpr std::array<Row, 16> kRows = {{
      [](const SessionOptions& o) {
        return o.max_depth == SessionOptions().max_depth ? "" : std::to_string(o.max_depth);
      }},
+    {"native", Row::Takes::kNothing,
+     [](AgentString& a, std::string_view) -> Status {
+       a.session.native = true;
+       return {};
+     },
+     [](const SessionOptions& o) -> std::string { return o.native ? "native" : ""; }},
     {"savefragments", Row::Takes::kValue,
      [](AgentString& a, std::string_view v) -> Status {
        int one_of = 0;

@@ -11,6 +11,7 @@
 namespace tarsier::control {
 
 constexpr Bytes kMaxAllocInterval{1 << 30};
+constexpr Nanos kDefaultInterval = millis(1);
 constexpr int kMaxSaveFragments = 1'000'000;
 
 struct SessionOptions {
@@ -25,6 +26,7 @@ struct SessionOptions {
   Nanos duration{0};  // 0: until stopped
   Bytes memory{64 << 20};  // bound for everything the agent holds
   int max_depth = 2048;    // frames of one stack
+  bool native = false;     // native frames as well, and the JVM's own threads
   Bytes chunk_size{256 << 20};
   Nanos chunk_age{seconds(3600)};
   int save_fragments = 0;           // one of so many is saved; 0: none

@@ -89,18 +89,22 @@ Finding perf_inside(const JvmFacts& facts, const MachineFacts& machine) {
           machine.perf_paranoid ? "sudo sysctl kernel.perf_event_paranoid=1" : ""};
 }
 
-// It is the agent, inside, that loads the program.
-Finding ebpf_inside(const JvmFacts& facts, const MachineFacts&) {
+// The agent, inside, loads the program, or else the command does it for it.
+Finding ebpf_inside(const JvmFacts& facts, const MachineFacts& machine) {
   if (!facts.state) return unknown("jvm-ebpf", "no right to see its state", as_root(facts));
   const uint64_t held = facts.state->capabilities;
   const bool all = has_capability(held, kCapSysAdmin);
   if (all || (has_capability(held, kCapBpf) && has_capability(held, kCapPerfmon))) {
     return {"jvm-ebpf", Grade::kOk, "the JVM has the rights that --clock ebpf needs"};
   }
-  return {
-      "jvm-ebpf", Grade::kNote, "the JVM has no CAP_BPF and CAP_PERFMON",
-      "--clock ebpf is not available; no other clock needs it",
-      "start it with: setpriv --reuid USER --init-groups --inh-caps +bpf,+perfmon --ambient-caps +bpf,+perfmon java"};
+  if (machine.ebpf_built_in && machine.btf && machine.answers.bpf == 0) {
+    return {"jvm-ebpf", Grade::kOk,
+            "the JVM has no CAP_BPF and CAP_PERFMON; you have, and record lends it what it needs"};
+  }
+  return {"jvm-ebpf", Grade::kNote, "the JVM has no CAP_BPF and CAP_PERFMON",
+          "--clock ebpf is not available; no other clock needs it",
+          "record as root, or start it with: setpriv --reuid USER --init-groups --inh-caps +bpf,+perfmon "
+          "--ambient-caps +bpf,+perfmon java"};
 }
 
 constexpr JvmCheck kChecks[] = {symbols, usdt, debug_info, perf_data, limits, perf_inside, ebpf_inside};

@@ -33,14 +33,14 @@ Finding ebpf(const MachineFacts& machine) {
   }
   if (machine.answers.bpf == 0 && machine.btf) {
     return {"ebpf", Grade::kOk, "programs can be loaded, " + types + setting,
-            "--engine fragment --clock ebpf, from 10us, in JVMs with the same rights"};
+            "--engine fragment --clock ebpf, from 10us"};
   }
   if (machine.answers.bpf == 0) {
     return {"ebpf", Grade::kNote, "programs can be loaded, but " + types,
             "--engine fragment --clock ebpf does not sample time in the kernel"};
   }
   return {"ebpf", Grade::kNote, "programs can't be loaded: " + errno_text(machine.answers.bpf) + "; " + types + setting,
-          kNoClock, "run the JVM as root, or with CAP_BPF and CAP_PERFMON"};
+          kNoClock, "run it, or the JVM, as root or with CAP_BPF and CAP_PERFMON"};
 }
 
 Finding ptrace(const MachineFacts& machine) {

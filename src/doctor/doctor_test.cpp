@@ -203,7 +203,7 @@ TEST(Jvm, EachLackIsNamedByItsOwnCheck) {
       {"jvm-limits", [](JvmFacts& f) { f.limits->descriptors = 100; }, Grade::kNote, "100 descriptors"},
       {"jvm-perf", [](JvmFacts& f) { f.state->seccomp = 2; }, Grade::kNote, "seccomp"},
       {"jvm-perf", [](JvmFacts& f) { f.state->capabilities = 0; }, Grade::kNote, "CAP_PERFMON"},
-      {"jvm-ebpf", [](JvmFacts& f) { f.state->capabilities = 0; }, Grade::kNote, "CAP_BPF"},
+      {"jvm-ebpf", [](JvmFacts& f) { f.state->capabilities = 0; }, Grade::kOk, "lends"},
       {"signals", [](JvmFacts& f) { f.state->caught = with({SIGPROF}); }, Grade::kNote, "taken or blocked: SIGPROF"},
       {"signals", [](JvmFacts& f) { f.state->blocked = with({SIGSTKFLT}); }, Grade::kOk, "free: SIGVTALRM"},
       {"signals",
@@ -230,6 +230,11 @@ TEST(Jvm, EachLackIsNamedByItsOwnCheck) {
 
 TEST(Jvm, FixesAreCommandsForThatJvm) {
   MachineFacts stranger = good_machine();
+  stranger.answers.bpf = EPERM;
+  EXPECT_THAT(of_jvm(
+                  "jvm-ebpf", [](JvmFacts& f) { f.state->capabilities = 0; }, stranger)
+                  .fix,
+              HasSubstr("as root"));
   stranger.user = 1000;
   stranger.user_name = "me";
   stranger.own.capabilities = 0;

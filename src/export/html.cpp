@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <string_view>
 
+#include "analysis/comparison.h"
 #include "export/flame_data.h"
+#include "export/flame_difference.h"
 #include "export/flame_head.h"
 #include "export/flame_tree.h"
 #include "export/page_template.h"
@@ -37,22 +39,42 @@ void write_block(std::string_view id, std::string_view bytes, std::ostream& out)
   out << "</script>\n";
 }
 
-}  // namespace
-
-Status export_html(const analysis::Model& model, const std::string& title, std::ostream& out) {
-  Result<FlameTree> tree = build_flame_tree(model);
-  if (!tree) return std::move(tree).error().in("html");
+Status write_page(const std::string& head, const FlameTree& tree, std::ostream& out) {
   const std::string_view page = page_template();
   const size_t marker = page.find(kMarker);
   if (marker == std::string_view::npos) return Error{Errc::kFailed, "html: the embedded page has no place for data"};
 
   out << page.substr(0, marker);
-  write_block("tarsier-head", encode_flame_head(model, title), out);
-  write_block("tarsier-flame", encode_flame_tree(*tree), out);
+  write_block("tarsier-head", head, out);
+  write_block("tarsier-flame", encode_flame_tree(tree), out);
   out << page.substr(marker + kMarker.size());
   out.flush();
   if (!out) return Error{Errc::kFailed, "html: writing failed; is the disk full?"};
   return {};
+}
+
+}  // namespace
+
+Status export_html(const analysis::Model& model, const std::string& title, std::ostream& out) {
+  Result<FlameTree> tree = build_flame_tree(model);
+  if (!tree) return std::move(tree).error().in("html");
+  return write_page(encode_flame_head(model, title), *tree, out);
+}
+
+Status export_html_against(const analysis::Model& model, const analysis::Model& before, analysis::Per per,
+                           const std::string& title, std::ostream& out) {
+  const std::vector<analysis::Model> both = {before, model};
+  analysis::CompareOptions options;
+  options.changes.per = per;
+  const auto comparison = analysis::compare(both, options);
+  if (!comparison) return comparison.error();
+  Result<FlameTree> tree = build_flame_tree(model);
+  if (!tree) return std::move(tree).error().in("html");
+  Result<FlameTree> tree_before = build_flame_tree(before);
+  if (!tree_before) return std::move(tree_before).error().in("html");
+  const FlameAgainst against{before, std::string(name_of(per)), verdict_of(*comparison, both, options)};
+  return write_page(encode_flame_head(model, title, against),
+                    join_flame_trees(*tree, *tree_before, scale_of(before, model, per)), out);
 }
 
 }  // namespace tarsier::exporting

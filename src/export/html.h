@@ -4,6 +4,7 @@
 #include <ostream>
 #include <string>
 
+#include "analysis/changes.h"
 #include "analysis/model.h"
 #include "base/result.h"
 
@@ -11,5 +12,9 @@ namespace tarsier::exporting {
 
 // All that comes from the recording goes in as base64, so no name, however hostile, is ever markup or script.
 Status export_html(const analysis::Model& model, const std::string& title, std::ostream& out);
+
+// How it differs from another recording: a differential flame graph, in which frames that are gone are there, too.
+Status export_html_against(const analysis::Model& model, const analysis::Model& before, analysis::Per per,
+                           const std::string& title, std::ostream& out);
 
 }  // namespace tarsier::exporting

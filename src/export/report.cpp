@@ -5,6 +5,7 @@
 #include "analysis/verdict.h"
 #include "export/escape.h"
 #include "export/report_view.h"
+#include "export/text_table.h"
 
 namespace tarsier::exporting {
 namespace {
@@ -50,35 +51,6 @@ Result<ReportContext> prepare(const analysis::Model& model, const ReportOptions&
   ReportContext context{.model = model, .options = options, .selection = *std::move(selection), .weights = {}};
   context.weights = analysis::weigh_stacks(model, context.selection);
   return context;
-}
-
-// A number and its unit are one word: 12 ms, 3 %.
-size_t end_of_word(std::string_view text) {
-  const size_t end = std::min(text.find(' '), text.size());
-  const bool number = end > 0 && text[end - 1] >= '0' && text[end - 1] <= '9';
-  return number && end < text.size() ? std::min(text.find(' ', end + 1), text.size()) : end;
-}
-
-// Words up to the width; what follows the first line is indented.
-void append_wrapped(std::string& out, std::string_view text) {
-  size_t column = 0;
-  while (!text.empty()) {
-    const std::string_view whole = text.substr(0, end_of_word(text));
-    // Class names of 60,000 characters exist.
-    const std::string word = display_width(whole) > kColumns - 2 ? cut_front(whole, kColumns - 2) : std::string(whole);
-    const size_t width = display_width(word);
-    if (column > 0 && column + 1 + width > kColumns) {
-      out += "\n  ";
-      column = 2;
-    } else if (column > 0) {
-      out += ' ';
-      ++column;
-    }
-    out += word;
-    column += width;
-    text.remove_prefix(std::min(whole.size() + 1, text.size()));
-  }
-  out += '\n';
 }
 
 }  // namespace

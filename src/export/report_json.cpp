@@ -159,12 +159,17 @@ std::string alloc_json(const ReportContext& context) {
 
 std::string quality_json(const ReportContext& context) {
   const analysis::Quality quality = analysis::assess_quality(context.model, context.selection);
+  const Json native = quality.has_native ? Json{{"samples", quality.native},
+                                                {"complete", quality.native_complete},
+                                                {"between", quality.native_between},
+                                                {"between_complete", quality.native_between_complete}}
+                                         : Json();
   const Json json = {
       {"samples", quality.samples},       {"complete", quality.complete},
       {"incomplete", quality.incomplete}, {"failed", object_of(quality.failed)},
       {"imprecise", quality.imprecise},   {"by_mechanism", object_of(quality.by_mechanism)},
       {"edges", quality.edges},           {"edges_checked", quality.edges_checked},
-      {"bad_edges", quality.bad_edges},
+      {"bad_edges", quality.bad_edges},   {"native", native},
   };
   return dump(json);
 }

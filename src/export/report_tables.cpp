@@ -10,6 +10,7 @@
 #include "export/escape.h"
 #include "export/report_view.h"
 #include "export/report_waits.h"
+#include "export/text_table.h"
 
 namespace tarsier::exporting {
 
@@ -23,20 +24,6 @@ namespace {
 
 double share(int64_t part, int64_t whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
-}
-
-std::string pad_left(const std::string& text, size_t width) {
-  return text.size() >= width ? text : std::string(width - text.size(), ' ') + text;
-}
-
-// The last column takes what is left of the line.
-void append_name(std::string& out, size_t line_start, std::string_view name) {
-  const size_t used = out.size() - line_start;
-  out += "  " + cut_front(visible(name), kColumns > used + 12 ? kColumns - used - 2 : 10) + "\n";
-}
-
-void append_left_out(std::string& out, size_t shown, size_t all) {
-  if (all > shown) out += "  (" + words_of_count(all - shown) + " more; --top shows more of them)\n";
 }
 
 }  // namespace
@@ -173,6 +160,12 @@ std::string quality_text(const ReportContext& context) {
   for (const auto& [cause, count] : quality.failed) row(cause, count, 1);
   row("imprecise: innermost line and inlining may be off", quality.imprecise);
   for (const auto& [mechanism, count] : quality.by_mechanism) row("by mechanism " + mechanism, count);
+  if (quality.has_native) {
+    row("in native code", quality.native);
+    row("with all their native frames", quality.native_complete, 1);
+    row("with native code between Java frames", quality.native_between);
+    row("with all frames of it", quality.native_between_complete, 1);
+  }
   if (quality.edges_checked > 0) {
     out += "Calls checked against the bytecodes: " + words_of_count(quality.edges_checked) + " of " +
            words_of_count(quality.edges) + ", " + words_of_count(quality.bad_edges) + " wrong\n";

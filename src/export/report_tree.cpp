@@ -8,6 +8,7 @@
 #include "analysis/wording.h"
 #include "export/escape.h"
 #include "export/report_view.h"
+#include "export/text_table.h"
 
 namespace tarsier::exporting {
 
@@ -29,10 +30,6 @@ int64_t min_weight(const Cct& cct, double min_share) {
 // Children are ordered by weight: the first one that is too light ends the list.
 uint32_t if_heavy(const Cct& cct, uint32_t node, int64_t least) {
   return node != 0 && cct.nodes[node].total >= least ? node : 0;
-}
-
-std::string right(const std::string& text, size_t width) {
-  return text.size() >= width ? text : std::string(width - text.size(), ' ') + text;
 }
 
 class TextTree {
@@ -108,8 +105,8 @@ class TextTree {
     } else if (node.line > 0) {
       suffix = ":" + std::to_string(node.line);
     }
-    out_ += right(analysis::words_of_share(static_cast<double>(node.total) / all), 9);
-    out_ += right(analysis::words_of_share(static_cast<double>(line.self) / all), 9);
+    out_ += pad_left(analysis::words_of_share(static_cast<double>(node.total) / all), 9);
+    out_ += pad_left(analysis::words_of_share(static_cast<double>(line.self) / all), 9);
     out_ += "  " + std::string(indent(level), ' ') + (first ? "+ " : "  ");
     const size_t used = 22 + indent(level) + suffix.size();
     out_ += cut_front(visible(cct_.name(node)), kColumns - std::min(used, kColumns - 10)) + suffix + "\n";

@@ -28,8 +28,6 @@ struct ReportContext {
   [[nodiscard]] analysis::Cct tree() const { return analysis::build_cct(model, weights, labels(), false, unsampled()); }
 };
 
-constexpr size_t kColumns = 100;
-
 using Render = std::string (*)(const ReportContext&);
 struct View {
   std::string_view name;

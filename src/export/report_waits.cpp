@@ -9,6 +9,7 @@
 #include "analysis/wording.h"
 #include "export/escape.h"
 #include "export/report_view.h"
+#include "export/text_table.h"
 
 namespace tarsier::exporting {
 
@@ -24,10 +25,6 @@ namespace {
 
 double share(int64_t part, int64_t whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
-}
-
-std::string pad_left(const std::string& text, size_t width) {
-  return text.size() >= width ? text : std::string(width - text.size(), ' ') + text;
 }
 
 int64_t mean(const WaitSum& sum) {

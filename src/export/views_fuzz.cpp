@@ -7,6 +7,7 @@
 #include "analysis/loader.h"
 #include "analysis/model_maker.h"
 #include "export/collapsed.h"
+#include "export/compare.h"
 #include "export/html.h"
 #include "export/page_template.h"
 #include "export/pprof.h"
@@ -26,6 +27,8 @@ void check(bool holds) {
   if (!holds) std::abort();
 }
 
+void show_compared(const analysis::Model& model);
+
 void show(const analysis::Model& model) {
   using namespace exporting;
   ReportOptions options{.views = known_views()};
@@ -41,6 +44,21 @@ void show(const analysis::Model& model) {
   check(export_html(model, "title", out).ok());
   check(export_pprof(model, out).ok());
   check(export_speedscope(model, out, {.calls = 50, .threads = 3, .depth = 20}).ok());
+  show_compared(model);
+}
+
+void show_compared(const analysis::Model& model) {
+  const std::vector<analysis::Model> models(2, model);
+  for (const auto by : {analysis::RowsBy::kSelf, analysis::RowsBy::kTotal, analysis::RowsBy::kContext}) {
+    analysis::CompareOptions options;
+    options.changes.by = by;
+    const auto comparison = analysis::compare(models, options);
+    if (!comparison) return;
+    check(comparison->changes->significant == 0);
+    const std::string text = exporting::compare_text(*comparison, models, options, 20);
+    for (const char c : text) check(static_cast<uint8_t>(c) >= ' ' || c == '\n');
+    check(!exporting::compare_json(*comparison, models, options, 20).empty());
+  }
 }
 
 // Takes bytes from the front.

@@ -6,6 +6,7 @@ namespace tarsier::hotspot {
 namespace {
 
 constexpr int kFirstThatExcludesZero = 20;
+constexpr const char* kCompiledName = "nmethod";
 constexpr uint64_t kMaxTable = 32 << 20;  // larger ones are damage
 
 bool starts_with(std::string_view text, std::string_view start) {
@@ -17,11 +18,12 @@ bool has(std::string_view text, std::string_view part) {
 
 // By the names that HotSpot gives, which changed now and then.
 BlobKind kind_of(std::string_view name) {
-  if (name == "nmethod") return BlobKind::kCompiled;
+  if (name == kCompiledName) return BlobKind::kCompiled;
   if (name == "native nmethod") return BlobKind::kNativeWrapper;
   if (starts_with(name, "StubRoutines") || starts_with(name, "Stub Generator")) {
     return has(name, "continuation") ? BlobKind::kContinuationStubs : BlobKind::kStubRoutines;
   }
+  if (has(name, "upcall_stub")) return BlobKind::kUpcallStub;
   if (has(name, "adapter") || has(name, "Adapter") || has(name, "I2C") || has(name, "vtable") || has(name, "itable")) {
     return BlobKind::kAdapter;
   }
@@ -105,46 +107,70 @@ std::string CodeBlobs::find_layout(const VmStructs& structs) {
     l.pcs_end_offset = need("nmethod", "_dependencies_offset");
     l.metadata_offset = need("nmethod", "_metadata_offset");
   }
+  l.frame_data = structs.offset("UpcallStub", "_frame_data_offset");  // since 25
+  l.header_size = structs.offset("CodeBlob", "_header_size");
+  l.blob_size = structs.size_of("CodeBlob").value_or(0);
+  l.frame_data_anchor = structs.offset("UpcallStub::FrameData", "jfa").value_or(0);
   return missing;
 }
 
 const CodeBlob* CodeBlobs::at(Address pc) {
   if (interpreter_.contains(pc)) return &interpreter_;
+  Hint& hint = hints_[(pc >> kLog2HintBytes) % hints_.size()];
+  if (hint.blob != nullptr && hint.blob->contains(pc) && is_valid(*hint.blob, hint.serial)) return hint.blob;
   const Address address = cache_->blob_at(pc).value_or(0);
   if (address == 0) return nullptr;
   std::unique_ptr<CodeBlob>& known = blobs_[address];
   // A pc of code that is gone may lead into the head or the tables of what lies there now.
-  if (known != nullptr && still_is(*known)) return known->contains(pc) ? known.get() : nullptr;
+  if (known != nullptr && is_there(*known)) {
+    if (!known->contains(pc)) return nullptr;
+    hint = {known.get(), known->serial};
+    return known.get();
+  }
   if (known != nullptr) {
     bytes_ -= known->memory_used();
     replaced_.push_back(std::move(known));
-    ++era_;
   }
-  known = read(address);
+  if (empty_.empty()) empty_.push_back(std::make_unique<CodeBlob>());
   // What was read in pieces while it was being replaced is worth nothing.
-  if (known == nullptr || !still_is(*known)) {
+  if (!read(address, *empty_.back()) || !still_is(*empty_.back())) {
+    *empty_.back() = {};
     blobs_.erase(address);
     return nullptr;
   }
+  known = std::move(empty_.back());
+  empty_.pop_back();
+  known->serial = ++serials_;
   bytes_ += known->memory_used();
   return known->contains(pc) ? known.get() : nullptr;
 }
 
-void CodeBlobs::forget() {
+void CodeBlobs::give_back(std::unique_ptr<CodeBlob> blob) {
+  *blob = {};
+  empty_.push_back(std::move(blob));
+}
+
+void CodeBlobs::end_walk() {
+  for (auto& blob : replaced_) give_back(std::move(blob));
   replaced_.clear();
+}
+
+void CodeBlobs::forget() {
+  end_walk();
+  for (auto& [address, blob] : blobs_) give_back(std::move(blob));
   blobs_.clear();
   bytes_ = 0;
-  ++era_;
 }
 
 bool CodeBlobs::still_is(const CodeBlob& blob) const {
-  if (field<int32_t>(blob.address, layout_.size) != blob.size) return false;
+  if (!cache_->is_used(blob.address) || field<int32_t>(blob.address, layout_.size) != blob.size) return false;
+  if (blob.kind == BlobKind::kUpcallStub) return saved_anchor(blob.address) == blob.saved_anchor;
   return !blob.is_method() || (field<int32_t>(blob.address, layout_.compile_id) == blob.compile_id &&
                                field<Address>(blob.address, layout_.method) == blob.method);
 }
 
-std::unique_ptr<CodeBlob> CodeBlobs::read(Address blob) const {
-  auto out = std::make_unique<CodeBlob>();
+bool CodeBlobs::read(Address blob, CodeBlob& result) const {
+  CodeBlob* const out = &result;
   out->address = blob;
   out->size = field<int32_t>(blob, layout_.size);
   constexpr int32_t kMaxFrame = 1 << 20;
@@ -157,15 +183,34 @@ std::unique_ptr<CodeBlob> CodeBlobs::read(Address blob) const {
   out->code_end = layout_.code_end ? field<Address>(blob, *layout_.code_end)
                                    : blob + static_cast<Address>(field<int32_t>(blob, layout_.data_offset));
   if (out->size <= 0 || out->frame_bytes > kMaxFrame || out->code_begin < blob || out->code_end < out->code_begin) {
-    return nullptr;
+    return false;
   }
-  const auto name = memory_->read_string(field<Address>(blob, layout_.name), 80);
-  out->name = name.value_or("");
+  const auto name_at = field<Address>(blob, layout_.name);
+  if (name_at == 0) return false;
+  out->name = name_at == compiled_name_ ? kCompiledName : memory_->read_string(name_at, 80).value_or("");
   out->kind = kind_of(out->name);
+  if (out->kind == BlobKind::kCompiled) compiled_name_ = name_at;
   // HotSpot keeps many of them in one blob: "vtable chunks", "I2C/C2I adapters".
   if (out->kind == BlobKind::kAdapter) out->name = has(out->name, "table") ? "vtable stub" : "I2C/C2I adapter";
-  if (out->is_method() && !read_method(blob, *out)) return nullptr;
-  return out;
+  if (out->kind == BlobKind::kUpcallStub) out->saved_anchor = saved_anchor(blob);
+  return !out->is_method() || read_method(blob, *out);
+}
+
+int32_t CodeBlobs::saved_anchor(Address blob) const {
+  const Layout& l = layout_;
+  uint64_t at = l.frame_data.value_or(0);
+  if (!l.frame_data) {
+    // Not exported: it is the last member of the head, an int. In 17 on aarch64 there are stubs of that name without
+    // such members, which have the JVM call Java.
+    constexpr uint64_t kLastMember = 8;
+    const uint64_t head = l.header_size ? field<uint32_t>(blob, *l.header_size) : 0;
+    if (head < l.blob_size + kLastMember || head > static_cast<uint32_t>(field<int32_t>(blob, l.size))) return 0;
+    at = head - kLastMember;
+  }
+  const auto frame_data = field<int32_t>(blob, at);
+  constexpr int32_t kLargest = 1 << 16;
+  if (frame_data <= 0 || frame_data > kLargest || frame_data % 8 != 0) return 0;
+  return frame_data + static_cast<int32_t>(l.frame_data_anchor);
 }
 
 bool CodeBlobs::read_method(Address blob, CodeBlob& out) const {
@@ -183,9 +228,10 @@ bool CodeBlobs::read_method(Address blob, CodeBlob& out) const {
   out.original_pc_offset = field<int32_t>(blob, l.original_pc);
   if (out.kind == BlobKind::kNativeWrapper) return true;
   Tables tables;
-  return find_tables(blob, tables) && copy_table(tables.pcs, tables.pcs_end, out.pcs) &&
-         copy_table(tables.scopes, tables.scopes_end, out.scopes) &&
-         copy_table(tables.metadata, tables.metadata_end, out.metadata);
+  std::array<MemoryPiece, 3> pieces;
+  return find_tables(blob, tables) && make_room(tables.pcs, tables.pcs_end, out.pcs, pieces[0]) &&
+         make_room(tables.scopes, tables.scopes_end, out.scopes, pieces[1]) &&
+         make_room(tables.metadata, tables.metadata_end, out.metadata, pieces[2]) && memory_->copy_all(pieces);
 }
 
 bool CodeBlobs::find_tables(Address blob, Tables& t) const {
@@ -209,10 +255,11 @@ bool CodeBlobs::find_tables(Address blob, Tables& t) const {
 }
 
 template <class T>
-bool CodeBlobs::copy_table(Address begin, Address end, std::vector<T>& out) const {
+bool CodeBlobs::make_room(Address begin, Address end, std::vector<T>& out, MemoryPiece& piece) {
   if (end < begin || end - begin > kMaxTable) return false;
   out.resize((end - begin) / sizeof(T));
-  return out.empty() || memory_->copy(out.data(), begin, out.size() * sizeof(T));
+  piece = {out.data(), begin, out.size() * sizeof(T)};
+  return true;
 }
 
 }  // namespace tarsier::hotspot

@@ -22,22 +22,29 @@ enum class BlobKind : uint8_t {
   kInterpreter,
   kStubRoutines,
   kContinuationStubs,
-  kAdapter,  // from compiled to interpreted code or back, vtable and itable stubs: they have no frame of their own
+  kUpcallStub,  // by which C code calls Java through a function pointer
+  kAdapter,     // from compiled to interpreted code or back, vtable and itable stubs: they have no frame of their own
   kRuntimeStub,
 };
 
 struct CodeBlob {
+  // What is used again and again stands first.
+  uint64_t serial = 0;           // of which there is one for each piece of code that was ever copied
+  mutable uint64_t seen_at = 0;  // the moment in which it was found to be there last; see CodeBlobs
   Address address = 0;
   int32_t size = 0;
+  int32_t compile_id = 0;  // of methods
   BlobKind kind = BlobKind::kRuntimeStub;
   std::string name;
   Address code_begin = 0, code_end = 0;
   int32_t frame_bytes = 0;     // 0: it has no frame of a fixed size
   int32_t frame_complete = 0;  // from that offset on the frame is set up
 
+  // Of upcall stubs only: from their sp to where they keep the anchor of whoever has called the C code; 0: not known.
+  int32_t saved_anchor = 0;
+
   // Of methods only.
   Address method = 0;
-  int32_t compile_id = 0;
   int32_t level = 0;
   Address entry = 0;
   Address deopt_handler = 0, deopt_mh_handler = 0;  // return addresses into a deoptimised frame are replaced by these
@@ -72,15 +79,28 @@ class CodeBlobs {
   // Null if there is nothing, or it can't be read. Valid until end_walk(): code may be thrown away at any moment, and
   // other code take its place.
   const CodeBlob* at(Address pc);
-  void end_walk() { replaced_.clear(); }
+  void end_walk();
+  // Looking whether code is still there means to read memory that nobody has used for long. Of stacks that were all
+  // copied before this moment it need be done once: what is there now, and was there when the first of them was
+  // decoded, was there all the time. 0: each time.
+  void set_moment(uint64_t moment) { moment_ = moment; }
+  [[nodiscard]] uint64_t moment() const { return moment_; }
   // Has nothing else taken its place?
-  [[nodiscard]] bool is_there(const CodeBlob& blob) const { return still_is(blob); }
+  [[nodiscard]] bool is_there(const CodeBlob& blob) const {
+    if (moment_ != 0 && blob.seen_at == moment_) return true;
+    if (!still_is(blob)) return false;
+    blob.seen_at = moment_;
+    return true;
+  }
   [[nodiscard]] CodeIdentity identity_of(const CodeBlob& blob) const {
     return blob.is_method() ? CodeIdentity{blob.address + layout_.compile_id, blob.compile_id}
                             : CodeIdentity{blob.address + layout_.size, blob.size};
   }
-  // Changes whenever a blob that at() has answered becomes invalid.
-  [[nodiscard]] uint64_t era() const { return era_; }
+  // Whether this blob, which at() has answered at some time, is still what it was and there. The memory of a blob is
+  // never given back, so that one may ask.
+  [[nodiscard]] bool is_valid(const CodeBlob& blob, uint64_t serial) const {
+    return blob.serial == serial && is_there(blob);
+  }
   // Bytes of what is kept, about; and forgets all of it, between two walks.
   [[nodiscard]] size_t memory_used() const { return bytes_; }
   void forget();
@@ -102,6 +122,8 @@ class CodeBlobs {
     uint64_t scopes_offset = 0, pcs_offset = 0, pcs_end_offset = 0, metadata_offset = 0;
     std::optional<uint64_t> immutable_data;  // since 23: tables of their own
     uint64_t immutable_size = 0, mutable_data = 0, mutable_size = 0, relocation_size = 0;
+    std::optional<uint64_t> frame_data, header_size;  // how upcall stubs tell where their frame data is
+    uint64_t frame_data_anchor = 0, blob_size = 0;
   };
   struct Tables {
     Address pcs = 0, pcs_end = 0, scopes = 0, scopes_end = 0, metadata = 0, metadata_end = 0;
@@ -109,12 +131,14 @@ class CodeBlobs {
 
   CodeBlobs(const Memory& memory, const CodeCache& cache) : memory_(&memory), cache_(&cache) {}
   [[nodiscard]] std::string find_layout(const VmStructs& structs);  // what is missing
-  [[nodiscard]] std::unique_ptr<CodeBlob> read(Address blob) const;
+  [[nodiscard]] bool read(Address blob, CodeBlob& out) const;
+  void give_back(std::unique_ptr<CodeBlob> blob);
   bool read_method(Address blob, CodeBlob& out) const;
+  [[nodiscard]] int32_t saved_anchor(Address blob) const;
   [[nodiscard]] bool find_tables(Address blob, Tables& tables) const;
   [[nodiscard]] bool still_is(const CodeBlob& blob) const;
   template <class T>
-  bool copy_table(Address begin, Address end, std::vector<T>& out) const;
+  static bool make_room(Address begin, Address end, std::vector<T>& out, MemoryPiece& piece);
   template <class T>
   [[nodiscard]] T field(Address blob, uint64_t offset) const {
     return memory_->read<T>(blob + offset).value_or(T{});
@@ -125,9 +149,20 @@ class CodeBlobs {
   Layout layout_;
   uint8_t excluded_byte_ = 0;
   CodeBlob interpreter_;
+  uint64_t moment_ = 0;
+  // By pieces of the address space, for most questions: where a blob begins is else told by the segment map, byte by
+  // byte.
+  struct Hint {
+    const CodeBlob* blob = nullptr;
+    uint64_t serial = 0;
+  };
+  static constexpr int kLog2Hints = 14, kLog2HintBytes = 9;
+  std::vector<Hint> hints_{size_t{1} << kLog2Hints};
+  mutable Address compiled_name_ = 0;  // where the name of all compiled methods lies
   std::unordered_map<Address, std::unique_ptr<CodeBlob>> blobs_;
   std::vector<std::unique_ptr<CodeBlob>> replaced_;
-  uint64_t era_ = 1;
+  std::vector<std::unique_ptr<CodeBlob>> empty_;  // for the next ones
+  uint64_t serials_ = 0;
   size_t bytes_ = 0;
 };
 

@@ -113,9 +113,8 @@ std::optional<Address> CodeCache::blob_at(Address pc) const {
       if (*distance == 0) break;
       segment -= *distance;
     }
-    const Address block = heap.low + (segment << heap.log2_segment);
-    if (memory_->read<uint8_t>(block + layout_.header_used).value_or(0) == 0) return 0;
-    return block + layout_.header_size;
+    const Address blob = heap.low + (segment << heap.log2_segment) + layout_.header_size;
+    return is_used(blob) ? blob : 0;
   }
   return std::nullopt;
 }
@@ -127,14 +126,22 @@ Code CodeCache::code_at(Address pc) const {
   return *blob == 0 ? Code{CodeKind::kStub, 0, 0} : describe(*blob);
 }
 
-std::vector<std::pair<Address, Address>> CodeCache::stable_ranges() const {
-  std::vector<std::pair<Address, Address>> ranges;
+CodeCache::Ranges CodeCache::maps() const {
+  Ranges ranges;
   for (const Heap& heap : heaps_) {
     const Address high = memory_->read<Address>(heap.high_field).value_or(0);
     if (high <= heap.low) continue;
     ranges.emplace_back(heap.high_field, heap.high_field + sizeof(Address));
-    ranges.emplace_back(heap.low, high);
     ranges.emplace_back(heap.segmap, heap.segmap + ((high - heap.low) >> heap.log2_segment));
+  }
+  return ranges;
+}
+
+CodeCache::Ranges CodeCache::stable_ranges() const {
+  Ranges ranges = maps();
+  for (const Heap& heap : heaps_) {
+    const Address high = memory_->read<Address>(heap.high_field).value_or(0);
+    if (high > heap.low) ranges.emplace_back(heap.low, high);
   }
   return ranges;
 }

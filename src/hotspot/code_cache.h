@@ -31,10 +31,18 @@ class CodeCache {
   [[nodiscard]] std::string stub_name(Address pc) const;
   // The blob that contains a pc; 0: a free block; nullopt: not in the code cache.
   [[nodiscard]] std::optional<Address> blob_at(Address pc) const;
+  // Whether a blob that blob_at() has told is in use. Its content says nothing about that: HotSpot frees code by its
+  // block's head alone, and gives away the end of free blocks first.
+  [[nodiscard]] bool is_used(Address blob) const {
+    return memory_->read<uint8_t>(blob - layout_.header_size + layout_.header_used).value_or(0) != 0;
+  }
   // [begin, end) of the template interpreter.
   [[nodiscard]] std::pair<Address, Address> interpreter() const { return {interpreter_low_, interpreter_high_}; }
+  using Ranges = std::vector<std::pair<Address, Address>>;
+  // [begin, end) of what blob_at() finds blobs by.
+  [[nodiscard]] Ranges maps() const;
   // [begin, end) of memory that stays mapped as long as the JVM lives; the heaps grow.
-  [[nodiscard]] std::vector<std::pair<Address, Address>> stable_ranges() const;
+  [[nodiscard]] Ranges stable_ranges() const;
   // Everything compiled from now on has a larger id (-XX:+CICountOSR, a development flag, aside).
   [[nodiscard]] int32_t highest_compile_id() const;
 

@@ -164,6 +164,28 @@ TEST(Aarch64, what_a_stub_has_pushed_and_what_code_pops_behind_a_call) {
             112);
 }
 
+TEST(Machines, code_that_linkers_make_has_no_frame) {
+  const Machine& arm = Machine::aarch64();
+  EXPECT_TRUE(arm.jumps_on(words({0xd503245f, 0x90000110, 0xf9400211, 0x91000210, 0xd61f0220})));  // all of it
+  EXPECT_TRUE(arm.jumps_on(words({0x91000210, 0xd61f0220, kNop})));                                // its end
+  EXPECT_FALSE(arm.jumps_on(words({0x90000110, kNop, 0xd61f0220})));
+  EXPECT_FALSE(arm.jumps_on(words({0x90000110})));
+  EXPECT_FALSE(arm.jumps_on({}));
+  const Machine& intel = Machine::x86_64();
+  EXPECT_TRUE(intel.jumps_on(std::vector<uint8_t>{0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x25, 1, 2, 3, 4}));
+  EXPECT_TRUE(intel.jumps_on(std::vector<uint8_t>{0xff, 0x25, 1, 2, 3, 4}));
+  EXPECT_FALSE(intel.jumps_on(std::vector<uint8_t>{0x68, 0, 0, 0, 0}));  // push: the slow way
+  EXPECT_FALSE(intel.jumps_on(std::vector<uint8_t>{0xff}));
+}
+
+TEST(Aarch64, the_instruction_that_pushed_a_frame_record_tells_the_size_of_the_frame) {
+  const Machine& machine = Machine::aarch64();
+  EXPECT_EQ(machine.frame_with_record(words({0xa9b87bfd, kNop, kNop})), 128);  // stp x29, x30, [sp, #-128]!
+  EXPECT_EQ(machine.frame_with_record(words({0xa9b87bfd, 0xa9bf7bfd})), 16);   // the nearest one
+  EXPECT_EQ(machine.frame_with_record(words({kNop, 0xa9017bfd})), std::nullopt);
+  EXPECT_EQ(machine.frame_with_record({}), std::nullopt);
+}
+
 TEST(Machines, interpreted_frames_were_shorter_before_9) {
   EXPECT_EQ(Machine::aarch64().interpreter_slots(8).bcp, -7);
   EXPECT_EQ(Machine::aarch64().interpreter_slots(11).bcp, -9);

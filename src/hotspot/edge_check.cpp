@@ -27,13 +27,11 @@ bool by_method_handle(const MethodInfo& caller, const MethodInfo& callee) {
 
 std::optional<EdgeCheck> EdgeCheck::find(const Memory& memory, const VmStructs& structs) {
   EdgeCheck check(memory);
-  const auto constants = structs.offset("ConstMethod", "_constants");
   const auto cache = structs.offset("ConstantPool", "_cache");
   const auto pool_size = structs.size_of("ConstantPool");
   const auto symbol_length = structs.offset("Symbol", "_length");
   const auto symbol_body = structs.offset("Symbol", "_body");
-  if (!constants || !cache || !pool_size || !symbol_length || !symbol_body) return std::nullopt;
-  check.constants_ = *constants;
+  if (!cache || !pool_size || !symbol_length || !symbol_body) return std::nullopt;
   check.cache_ = *cache;
   check.pool_size_ = *pool_size;
   check.symbol_length_ = *symbol_length;
@@ -58,7 +56,11 @@ Edge EdgeCheck::check(const MethodInfo& caller, int32_t bci, const MethodInfo& c
     uint8_t code;
     uint16_t index;
   };
-  const auto instruction = memory_->read<Instruction>(caller.code + static_cast<Address>(bci));
+  Address cache = 0;
+  std::optional<Instruction> instruction(std::in_place);
+  const MemoryPiece both[] = {{&*instruction, caller.code + static_cast<Address>(bci), sizeof(Instruction)},
+                              {&cache, caller.pool + cache_, sizeof(cache)}};
+  if (!memory_->copy_all(both)) instruction = memory_->read<Instruction>(caller.code + static_cast<Address>(bci));
   if (static_cast<uint32_t>(bci) >= caller.code_size || !instruction) return Edge::kWrong;
   if (instruction->code == kInvokeDynamic) return Edge::kUncheckable;
   const bool invokes = instruction->code >= kInvokeVirtual && instruction->code <= kInvokeInterface;
@@ -66,9 +68,9 @@ Edge EdgeCheck::check(const MethodInfo& caller, int32_t bci, const MethodInfo& c
   const bool may_invoke = instruction->code >= kFirstOfHotSpot;
   if (!invokes && !may_invoke) return Edge::kWrong;
   const Edge otherwise = invokes ? Edge::kWrong : Edge::kUncheckable;
-  const auto pool = memory_->read<Address>(caller.const_method + constants_);
-  const auto index = pool ? pool_index(*pool, instruction->index) : std::nullopt;
-  const auto name = index ? called_name(*pool, *index) : std::nullopt;
+  const auto index = pool_index(cache, instruction->index);
+  const auto name = index ? called_name(caller.pool, *index) : std::nullopt;
+  if (name == callee.name_symbol) return Edge::kRight;  // there is one symbol of a name
   const auto length = name ? memory_->read<uint16_t>(*name + symbol_length_) : std::nullopt;
   if (!length || *length != callee.name.size()) return otherwise;
   std::string text(*length, 0);
@@ -77,18 +79,17 @@ Edge EdgeCheck::check(const MethodInfo& caller, int32_t bci, const MethodInfo& c
 }
 
 // Bytecodes are rewritten when a class is linked: they then count entries of a cache, which know their constants.
-std::optional<uint16_t> EdgeCheck::pool_index(Address pool, uint16_t cache_index) const {
-  const auto cache = memory_->read<Address>(pool + cache_);
-  if (!cache || *cache == 0) return std::nullopt;
-  Address entries = *cache + cache_size_;
-  if (resolved_methods_) {
-    const auto array = memory_->read<Address>(*cache + *resolved_methods_);
-    if (!array || *array == 0) return std::nullopt;
-    const auto count = memory_->read<int32_t>(*array);
-    if (!count || cache_index >= *count) return std::nullopt;
-    entries = *array + 8;
-  }
-  return memory_->read<uint16_t>(entries + cache_index * entry_size_ + entry_index_);
+std::optional<uint16_t> EdgeCheck::pool_index(Address cache, uint16_t cache_index) const {
+  if (cache == 0) return std::nullopt;
+  if (!resolved_methods_)
+    return memory_->read<uint16_t>(cache + cache_size_ + cache_index * entry_size_ + entry_index_);
+  const auto array = memory_->read<Address>(cache + *resolved_methods_);
+  if (!array || *array == 0) return std::nullopt;
+  int32_t count = 0;
+  uint16_t index = 0;
+  const MemoryPiece both[] = {{&count, *array, sizeof(count)},
+                              {&index, *array + 8 + cache_index * entry_size_ + entry_index_, sizeof(index)}};
+  return memory_->copy_all(both) && cache_index < count ? std::optional(index) : std::nullopt;
 }
 
 // A method reference is (class, name and type), that is (name, type): two halves of a word each.

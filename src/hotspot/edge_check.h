@@ -22,11 +22,11 @@ class EdgeCheck {
 
  private:
   explicit EdgeCheck(const Memory& memory) : memory_(&memory) {}
-  [[nodiscard]] std::optional<uint16_t> pool_index(Address pool, uint16_t cache_index) const;
+  [[nodiscard]] std::optional<uint16_t> pool_index(Address cache, uint16_t cache_index) const;
   [[nodiscard]] std::optional<Address> called_name(Address pool, uint16_t index) const;
 
   const Memory* memory_;
-  uint64_t constants_ = 0, cache_ = 0, pool_size_ = 0, symbol_length_ = 0, symbol_body_ = 0;
+  uint64_t cache_ = 0, pool_size_ = 0, symbol_length_ = 0, symbol_body_ = 0;
   std::optional<uint64_t> resolved_methods_;  // since 22
   uint64_t entry_size_ = 0, entry_index_ = 0, cache_size_ = 0;
 };

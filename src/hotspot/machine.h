@@ -60,8 +60,27 @@ class Machine {
   // Bytes that the code behind a call pops before it goes its ways: they were pushed around the call.
   [[nodiscard]] virtual int64_t popped_after_call(std::span<const uint8_t> code_from_pc) const = 0;
   [[nodiscard]] virtual Address stack_alignment() const = 0;
+  // How the stub that moves frames of a virtual thread to the stack calls the JVM for it.
+  struct ThawCall {
+    bool is_return;  // to a frame that was left in the heap; otherwise the thread goes on after a wait
+    int64_t pushed;  // bytes that it has pushed since it has made room for the frames
+  };
+  // `code_before`: the instructions before the call's return address. Nothing if they do not tell.
+  [[nodiscard]] virtual std::optional<ThawCall> thaw_call(std::span<const uint8_t> code_before) const = 0;
+  // The next call, if nothing but a few instructions comes before it: bytes to its return address, and by how many
+  // bytes sp is raised until then (negative: lowered).
+  struct CallAhead {
+    Address size;
+    int64_t raised;
+  };
+  [[nodiscard]] virtual std::optional<CallAhead> call_ahead(std::span<const uint8_t> code_from_pc) const = 0;
   // The frame pointer and the return address have just been pushed, and the frame pointer is not set yet.
   [[nodiscard]] virtual bool just_saved_pair(std::span<const uint8_t> code, size_t at) const = 0;
+  // Is this code of the kind that linkers make, which only jumps on to another function? It has no frame.
+  [[nodiscard]] virtual bool jumps_on(std::span<const uint8_t> code_from_pc) const = 0;
+  // Of a function with a frame record at sp: the bytes of its frame, by the instruction before pc that has pushed the
+  // record. Nothing where that does not tell.
+  [[nodiscard]] virtual std::optional<int64_t> frame_with_record(std::span<const uint8_t> code_before_pc) const = 0;
   // Is the instruction before this return address a call? `before`: the 8 bytes before it.
   [[nodiscard]] virtual bool follows_call(std::span<const uint8_t, 8> before) const = 0;
 

@@ -7,9 +7,10 @@ namespace tarsier::hotspot {
 namespace {
 
 constexpr uint32_t kRet = 0xd65f03c0;
-constexpr uint32_t kPushPair = 0xa9bf7bfd;  // stp x29, x30, [sp, #-16]!
-constexpr uint32_t kPopPair = 0xa8c17bfd;   // ldp x29, x30, [sp], #16
-constexpr uint32_t kSpFromFp = 0x910003bf;  // mov sp, x29
+constexpr uint32_t kPushPair = 0xa9bf7bfd;        // stp x29, x30, [sp, #-16]!
+constexpr uint32_t kPopPair = 0xa8c17bfd;         // ldp x29, x30, [sp], #16
+constexpr uint32_t kSpFromFp = 0x910003bf;        // mov sp, x29
+constexpr uint32_t kSpFromRegister = 0x9100001f;  // mov sp, xN
 
 bool is_sub_sp(uint32_t w) {  // sub sp, sp, #n  or, for large frames, sub sp, sp, x8
   return (w & 0xff8003ff) == 0xd10003ff || (w & 0xffe0ffff) == 0xcb2063ff;
@@ -104,9 +105,54 @@ class Aarch64 final : public Machine {
     return std::max<int64_t>(popped, 0);
   }
   [[nodiscard]] Address stack_alignment() const override { return 16; }
+  [[nodiscard]] std::optional<CallAhead> call_ahead(std::span<const uint8_t> code) const override {
+    int64_t raised = 0;
+    for (size_t i = 0; i + 4 <= code.size(); i += 4) {
+      const uint32_t w = word_at(code, i);
+      if (is_call(w)) return CallAhead{i + 4, raised};
+      // Also where sp is set to anything else.
+      if (is_jump(w) || w == kRet || (w & 0xfffffc1f) == kSpFromRegister) return std::nullopt;
+      raised += raises_sp(w);
+    }
+    return std::nullopt;
+  }
+  [[nodiscard]] std::optional<ThawCall> thaw_call(std::span<const uint8_t> code) const override {
+    // The call's second argument is 0, or why it returns: movz w1, #n, and orr w1, wzr, #n, which can't be 0.
+    constexpr uint32_t kMovz = 0x52800001, kOrr = 0x320003e1;
+    constexpr int64_t kAroundCall = 16, kResult = 16;
+    constexpr size_t kNear = 48;
+    for (size_t i = code.size() / 4 * 4; i >= 4 && code.size() - i < kNear; i -= 4) {
+      const uint32_t w = word_at(code, i - 4);
+      const bool moves = (w & 0xff80001f) == kMovz, sets_bits = (w & 0xff8003ff) == kOrr;
+      if (!moves && !sets_bits) continue;
+      const bool is_return = sets_bits || ((w >> 5) & 0xffff) != 0;
+      return ThawCall{is_return, kAroundCall + (is_return ? kResult : 0)};
+    }
+    return std::nullopt;
+  }
   [[nodiscard]] bool just_saved_pair(std::span<const uint8_t> code, size_t at) const override {
     constexpr uint32_t kSetFp = 0x910003fd;  // mov x29, sp
     return at >= 4 && at + 4 <= code.size() && word_at(code, at - 4) == kPushPair && word_at(code, at) == kSetFp;
+  }
+
+  [[nodiscard]] bool jumps_on(std::span<const uint8_t> code) const override {
+    // bti c; adrp x16, ..; ldr x17, [x16, ..]; add x16, x16, ..; br x17 or br x16
+    constexpr size_t kMost = 5;
+    for (size_t i = 0; i + 4 <= std::min(code.size(), kMost * 4); i += 4) {
+      const uint32_t w = word_at(code, i);
+      if (w == 0xd61f0220 || w == 0xd61f0200) return true;
+      const bool addresses = (w & 0x9f00001f) == 0x90000010 || (w & 0xffc003ff) == 0xf9400211 ||
+                             (w & 0xffc003ff) == 0x91000210 || w == 0xd503245f;
+      if (!addresses) return false;
+    }
+    return false;
+  }
+  [[nodiscard]] std::optional<int64_t> frame_with_record(std::span<const uint8_t> code) const override {
+    for (size_t i = code.size() / 4 * 4; i >= 4; i -= 4) {
+      const uint32_t w = word_at(code, i - 4);
+      if ((w & 0xffc07fff) == 0xa9807bfd && raises_sp(w) < 0) return -raises_sp(w);  // stp x29, x30, [sp, #-n]!
+    }
+    return std::nullopt;
   }
 
   [[nodiscard]] bool follows_call(std::span<const uint8_t, 8> before) const override {

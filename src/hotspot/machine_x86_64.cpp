@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "hotspot/machine.h"
 
@@ -35,10 +36,24 @@ class X8664 final : public Machine {
     return std::nullopt;
   }
   [[nodiscard]] int64_t popped_after_call(std::span<const uint8_t>) const override { return 0; }
+  // Nobody has looked.
+  [[nodiscard]] std::optional<ThawCall> thaw_call(std::span<const uint8_t>) const override { return std::nullopt; }
+  [[nodiscard]] std::optional<CallAhead> call_ahead(std::span<const uint8_t>) const override { return std::nullopt; }
   [[nodiscard]] Address stack_alignment() const override { return 8; }
   [[nodiscard]] bool just_saved_pair(std::span<const uint8_t> code, size_t at) const override {
     return at >= 1 && at + 3 <= code.size() && code[at - 1] == kPushRbp && code[at] == 0x48 &&
            ((code[at + 1] == 0x8b && code[at + 2] == 0xec) || (code[at + 1] == 0x89 && code[at + 2] == 0xe5));
+  }
+
+  [[nodiscard]] bool jumps_on(std::span<const uint8_t> code) const override {
+    // endbr64; bnd; jmp [rip + n]
+    constexpr std::array<uint8_t, 4> kEndbr = {0xf3, 0x0f, 0x1e, 0xfa};
+    if (code.size() >= 4 && std::equal(kEndbr.begin(), kEndbr.end(), code.begin())) code = code.subspan(4);
+    if (!code.empty() && code[0] == 0xf2) code = code.subspan(1);
+    return code.size() >= 2 && code[0] == 0xff && code[1] == 0x25;
+  }
+  [[nodiscard]] std::optional<int64_t> frame_with_record(std::span<const uint8_t>) const override {
+    return std::nullopt;
   }
 
   [[nodiscard]] bool follows_call(std::span<const uint8_t, 8> before) const override {

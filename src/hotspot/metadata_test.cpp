@@ -157,6 +157,22 @@ TEST(Methods, what_its_class_does_not_know_is_no_method) {
   EXPECT_EQ(methods->at(0xdeadbeef0), nullptr);
 }
 
+TEST(Methods, a_class_that_gets_another_ones_place_without_an_unloading_is_looked_at_again) {
+  ClassImage image(true);
+  const Address method = image.method("work", {1}, {});
+  const auto structs = image.jvm.load();
+  auto methods = Methods::find(image.jvm.image, *structs, 25);
+  ASSERT_TRUE(methods);
+  methods->set_epochs(5, 5);
+  ASSERT_NE(methods->at(method), nullptr);
+  const Address later = image.method("later", {1}, {});
+  image.name("p/Another");
+  const MethodInfo* found = methods->at(later);
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->name, "later");
+  EXPECT_EQ(found->class_name, "p/Another");
+}
+
 TEST(Methods, a_place_means_what_it_meant_when_the_stack_was_copied_or_nothing) {
   ClassImage image(true);
   const Address method = image.method("before", {1}, {});

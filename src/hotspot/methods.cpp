@@ -85,6 +85,11 @@ void Methods::Evidence::note(Address at, const void* bytes, size_t size) {
   bytes_.insert(bytes_.end(), begin, begin + size);
 }
 
+void Methods::Evidence::add(const Evidence& more) {
+  places_.insert(places_.end(), more.places_.begin(), more.places_.end());
+  bytes_.insert(bytes_.end(), more.bytes_.begin(), more.bytes_.end());
+}
+
 bool Methods::Evidence::holds(const Memory& memory) const {
   std::vector<uint8_t> now(bytes_.size());
   std::vector<MemoryPiece> pieces;
@@ -99,12 +104,21 @@ bool Methods::Evidence::holds(const Memory& memory) const {
 
 const MethodInfo* Methods::at(Address method) {
   if (!plausible(method)) return nullptr;
+  constexpr uint64_t kSpread = 0x9e3779b97f4a7c15;
+  Recent& recent = recent_[(method * kSpread) >> (64 - kLog2Recent)];
+  const auto is_confirmed = [&](const Found& info, uint64_t since) {
+    return info.confirmed && since <= copied_ && copied_until_ <= info.until;
+  };
+  if (recent.method == method && is_confirmed(*recent.info, recent.since)) return recent.info;
   const auto it = methods_.find(method);
   if (it != methods_.end()) {
     const Known& known = it->second;
     const bool may_be_back = known.had_another && (known.info->class_serial == 0 || redefined_);
     if (may_be_back && !settled_epoch()) return nullptr;
-    if (known.info->confirmed && known.since <= copied_ && copied_until_ <= known.info->until) return known.info.get();
+    if (is_confirmed(*known.info, known.since)) {
+      if (!known.had_another) recent = {method, known.info.get(), known.since};
+      return known.info.get();
+    }
     // What is there now has been there then if nothing was unloaded since, or if it was seen before.
     if (known.evidence.holds(*memory_)) return known.since <= copied_ ? known.info.get() : nullptr;
   }
@@ -117,6 +131,7 @@ const MethodInfo* Methods::at(Address method) {
   if (before == nullptr || *before != *found) {
     known.had_another = before != nullptr && known.info->confirmed;
     if (before != nullptr) replaced_.push_back(std::move(known.info));
+    recent = {};
     known.info = std::move(found);
     bytes_ += known.info->memory_used();
     known.since = now_;
@@ -140,6 +155,7 @@ bool Methods::epoch_has_passed() const {
 }
 
 void Methods::forget_except(const std::unordered_set<const MethodInfo*>& needed) {
+  recent_.assign(recent_.size(), {});
   std::erase_if(replaced_, [&](const auto& info) { return !needed.contains(info.get()); });
   std::erase_if(methods_, [&](const auto& entry) { return !needed.contains(entry.second.info.get()); });
   bytes_ = 0;
@@ -147,71 +163,111 @@ void Methods::forget_except(const std::unordered_set<const MethodInfo*>& needed)
   for (const auto& [method, known] : methods_) bytes_ += known.memory_used();
 }
 
+// A call of the kernel costs more than what it copies, so what can be asked for at once is.
+class Methods::Reading {
+ public:
+  Reading(const Memory& memory, Evidence& evidence) : memory_(memory), evidence_(evidence) {}
+  template <class T>
+  void want(Address from, T& field) {
+    want(&field, from, sizeof(field));
+  }
+  void want(void* out, Address from, size_t size) { wanted_.push_back({out, from, size}); }
+  bool read() {
+    if (!memory_.copy_all(wanted_)) return false;
+    for (const MemoryPiece& piece : wanted_) evidence_.note(piece.from, piece.out, piece.size);
+    wanted_.clear();
+    return true;
+  }
+
+ private:
+  const Memory& memory_;
+  Evidence& evidence_;
+  std::vector<MemoryPiece> wanted_;
+};
+
 std::unique_ptr<Methods::Found> Methods::read(Address method, Evidence& evidence) {
   const Layout& l = layout_;
   auto out = std::make_unique<Found>();
   out->method = method;
-  // A call of the kernel costs more than what it copies, so what can be asked for at once is.
-  std::vector<MemoryPiece> wanted;
-  const auto want = [&]<class T>(Address from, T& field) { wanted.push_back({&field, from, sizeof(field)}); };
-  const auto read_wanted = [&] {
-    if (!memory_->copy_all(wanted)) return false;
-    for (const MemoryPiece& piece : wanted) evidence.note(piece.from, piece.out, piece.size);
-    wanted.clear();
-    return true;
-  };
-  want(method + l.const_method, out->const_method);
-  want(method + l.access_flags, out->access);
-  if (!read_wanted() || !plausible(out->const_method)) return nullptr;
+  Reading reading(*memory_, evidence);
+  reading.want(method + l.const_method, out->const_method);
+  reading.want(method + l.access_flags, out->access);
+  if (!reading.read() || !plausible(out->const_method)) return nullptr;
 
-  Address pool = 0;
   uint16_t name = 0, signature = 0, code_size = 0;
   uint8_t flags = 0;
   int32_t words = 0;
-  want(out->const_method + l.constants, pool);
-  want(out->const_method + l.name_index, name);
-  want(out->const_method + l.signature_index, signature);
-  want(out->const_method + l.code_size, code_size);
-  want(out->const_method + l.flags, flags);
-  want(out->const_method + l.const_method_words, words);
-  if (!read_wanted() || !plausible(pool)) return nullptr;
+  reading.want(out->const_method + l.constants, out->pool);
+  reading.want(out->const_method + l.name_index, name);
+  reading.want(out->const_method + l.signature_index, signature);
+  reading.want(out->const_method + l.code_size, code_size);
+  reading.want(out->const_method + l.flags, flags);
+  reading.want(out->const_method + l.const_method_words, words);
+  if (!reading.read() || !plausible(out->pool)) return nullptr;
 
-  Address holder = 0, name_symbol = 0, signature_symbol = 0;
-  int32_t length = 0;
-  want(pool + l.pool_holder, holder);
-  want(pool + l.pool_length, length);
-  want(pool + l.pool_size + Address{8} * name, name_symbol);
-  want(pool + l.pool_size + Address{8} * signature, signature_symbol);
-  if (!read_wanted() || !plausible(holder) || name >= length || signature >= length) return nullptr;
+  const auto is_of = [&](const ClassFacts& facts) {
+    return std::find(facts.methods.begin(), facts.methods.end(), method) != facts.methods.end();
+  };
+  const ClassFacts* facts = class_of(out->pool);
+  // A class that was never finished gives its place away without being unloaded.
+  if (facts != nullptr && !is_of(*facts) && classes_.erase(out->pool) > 0) facts = class_of(out->pool);
+  // Memory that was a Method once, or only looks like one, is told by this: its class knows it.
+  if (facts == nullptr || !is_of(*facts) || name >= facts->length || signature >= facts->length) return nullptr;
+  const auto found = std::find(facts->methods.begin(), facts->methods.end(), method);
+  const auto slot = static_cast<Address>(found - facts->methods.begin());
+  evidence.note(facts->array + l.array_data + slot * sizeof(Address), &*found, sizeof(Address));
+  evidence.add(facts->evidence);
 
-  Address class_symbol = 0, array = 0;
-  want(holder + l.klass_name, class_symbol);
-  want(holder + l.klass_methods, array);
-  if (const auto serial = serial_.offset())
-    wanted.push_back({&out->class_serial, holder + *serial, ClassSerial::kBytes});
-  if (!read_wanted() || !plausible(array)) return nullptr;
-  const auto count = memory_->read<int32_t>(array);
-  if (!count || !belongs_to(array, *count, method, evidence) || !read_symbol(class_symbol, out->class_name, evidence) ||
-      !read_symbol(name_symbol, out->name, evidence) || !read_symbol(signature_symbol, out->signature, evidence)) {
+  Address signature_symbol = 0;
+  reading.want(out->pool + l.pool_size + Address{8} * name, out->name_symbol);
+  reading.want(out->pool + l.pool_size + Address{8} * signature, signature_symbol);
+  if (!reading.read() || !read_symbol(out->name_symbol, out->name, evidence) ||
+      !read_symbol(signature_symbol, out->signature, evidence)) {
     return nullptr;
   }
-  serial_.learn(*memory_, holder);
+  out->class_name = facts->name;
+  out->class_serial = facts->serial;
   out->code = out->const_method + l.const_method_size;
   out->code_size = code_size;
   if ((flags & kHasLineNumbers) != 0) read_lines(*out, words);
   return out;
 }
 
-// Memory that was a Method once, or only looks like one, is told by this: its class knows it.
-bool Methods::belongs_to(Address array, int32_t count, Address method, Evidence& evidence) const {
-  if (count <= 0 || count > kMaxMethods) return false;
-  std::vector<Address> all(static_cast<size_t>(count));
-  const Address first = array + layout_.array_data;
-  if (!memory_->copy(all.data(), first, all.size() * sizeof(Address))) return false;
-  const auto found = std::find(all.begin(), all.end(), method);
-  if (found == all.end()) return false;
-  evidence.note(first + static_cast<Address>(found - all.begin()) * sizeof(Address), &*found, sizeof(Address));
-  return true;
+// Classes stay what they are for an epoch, unless they are redefined.
+const Methods::ClassFacts* Methods::class_of(Address pool) {
+  if (classes_epoch_ != now_ || redefined_) {
+    classes_.clear();
+    classes_bytes_ = 0;
+    classes_epoch_ = now_;
+  }
+  const auto it = classes_.find(pool);
+  if (it != classes_.end()) return &it->second;
+  const Layout& l = layout_;
+  ClassFacts facts;
+  Reading reading(*memory_, facts.evidence);
+  Address holder = 0, symbol = 0;
+  reading.want(pool + l.pool_holder, holder);
+  reading.want(pool + l.pool_length, facts.length);
+  if (!reading.read() || !plausible(holder)) return nullptr;
+  reading.want(holder + l.klass_name, symbol);
+  reading.want(holder + l.klass_methods, facts.array);
+  if (const auto serial = serial_.offset()) reading.want(&facts.serial, holder + *serial, ClassSerial::kBytes);
+  if (!reading.read() || !plausible(facts.array)) return nullptr;
+  const auto count = memory_->read<int32_t>(facts.array);
+  if (!count || *count <= 0 || *count > kMaxMethods) return nullptr;
+  facts.methods.resize(static_cast<size_t>(*count));
+  if (!memory_->copy(facts.methods.data(), facts.array + l.array_data, facts.methods.size() * sizeof(Address)) ||
+      !read_symbol(symbol, facts.name, facts.evidence)) {
+    return nullptr;
+  }
+  serial_.learn(*memory_, holder);
+  classes_bytes_ += sizeof(facts) + facts.name.size() + facts.methods.size() * sizeof(Address);
+  constexpr size_t kMostBytes = 2 << 20;
+  if (classes_bytes_ > kMostBytes) {
+    classes_.clear();
+    classes_bytes_ = 0;
+  }
+  return &classes_.emplace(pool, std::move(facts)).first->second;
 }
 
 bool Methods::read_symbol(Address symbol, std::string& out, Evidence& evidence) const {

@@ -19,8 +19,14 @@
 
 namespace tarsier::hotspot {
 
+// A number that whoever uses a method has given it; it is no part of what the method is.
+struct MethodLabel {
+  mutable uint64_t value = 0;
+  bool operator==(const MethodLabel&) const { return true; }
+};
+
 struct MethodInfo {
-  Address method = 0, const_method = 0;
+  Address method = 0, const_method = 0, pool = 0, name_symbol = 0;
   uint64_t class_serial = 0;  // 0: not known
   std::string class_name;     // java/lang/String
   std::string name, signature;
@@ -28,6 +34,7 @@ struct MethodInfo {
   Address code = 0;  // bytecodes
   uint32_t code_size = 0;
   std::vector<std::pair<uint16_t, uint16_t>> lines;  // (first bci, line), ascending
+  MethodLabel label;
 
   bool operator==(const MethodInfo&) const = default;
   [[nodiscard]] size_t memory_used() const {
@@ -94,6 +101,7 @@ class Methods {
   class Evidence {
    public:
     void note(Address at, const void* bytes, size_t size);
+    void add(const Evidence& more);
     [[nodiscard]] bool holds(const Memory& memory) const;
     [[nodiscard]] size_t memory_used() const { return places_.size() * sizeof(Place) + bytes_.size(); }
 
@@ -110,9 +118,21 @@ class Methods {
     mutable bool confirmed = false;
     mutable uint64_t until = 0;  // the epoch in which it was confirmed last
   };
+  // What the methods of a class share, by the address of its constants.
+  struct ClassFacts {
+    int32_t length = 0;  // of the constants
+    Address array = 0;   // of the methods
+    std::vector<Address> methods;
+    uint64_t serial = 0;  // 0: not known
+    std::string name;
+    Evidence evidence;
+  };
+  class Reading;
+
   explicit Methods(const Memory& memory) : memory_(&memory) {}
   [[nodiscard]] std::unique_ptr<Found> read(Address method, Evidence& evidence);
-  [[nodiscard]] bool belongs_to(Address array, int32_t count, Address method, Evidence& evidence) const;
+  // Null if it is no class. Valid until the next call.
+  [[nodiscard]] const ClassFacts* class_of(Address pool);
   [[nodiscard]] bool read_symbol(Address symbol, std::string& out, Evidence& evidence) const;
   void read_lines(MethodInfo& method, int32_t words) const;
 
@@ -132,7 +152,18 @@ class Methods {
     [[nodiscard]] size_t memory_used() const { return info->memory_used() + evidence.memory_used(); }
   };
   std::unordered_map<Address, Known> methods_;
+  // Those that were asked for last, by a hash, of what can never have been another's place.
+  struct Recent {
+    Address method = 0;
+    const Found* info = nullptr;
+    uint64_t since = 0;
+  };
+  static constexpr int kLog2Recent = 12;
+  std::vector<Recent> recent_{size_t{1} << kLog2Recent};
   std::vector<std::unique_ptr<Found>> replaced_;
+  std::unordered_map<Address, ClassFacts> classes_;  // by their constants
+  uint64_t classes_epoch_ = 0;
+  size_t classes_bytes_ = 0;
   size_t bytes_ = 0;
 };
 

@@ -1,11 +1,14 @@
 #include "hotspot/remembered_stack.h"
 
+#include <algorithm>
+
 namespace tarsier::hotspot {
 
 void RememberedStack::clear() {
   steps_.clear();
   words_.clear();
   frames_.clear();
+  seen_ = 0;
 }
 
 void RememberedStack::shorten(size_t steps) {
@@ -14,6 +17,7 @@ void RememberedStack::shorten(size_t steps) {
     frames_.resize(frames_.size() - steps_.back().frames);
     steps_.pop_back();
   }
+  seen_ = std::min(seen_, steps_.size());
 }
 
 void RememberedStack::keep(const WalkedStack& stack) {
@@ -34,8 +38,10 @@ void RememberedStack::keep(const WalkedStack& stack) {
     for (size_t j = frame + step.frames; j-- > frame;) {
       frames_.push_back(stack.frames[j]);
       frames_.back().blob = nullptr;  // it may go
+      frames_.back().kept = nullptr;
     }
   }
+  set_seen(stack.moment, steps_.size());
   epoch_ = *stack.epoch;
   highest_ = stack.highest;
 }

@@ -16,6 +16,12 @@ class RememberedStack {
   // `stack`: of a walk that was given this one.
   void keep(const WalkedStack& stack);
   void clear();
+  // Of the steps, how many of the outermost have code that was found to be there in this moment of the blobs.
+  [[nodiscard]] size_t seen(uint64_t moment) const { return moment != 0 && moment == seen_at_ ? seen_ : 0; }
+  void set_seen(uint64_t moment, size_t steps) {
+    seen_at_ = moment;
+    seen_ = steps;
+  }
 
   // All outermost first. Of the words and frames each step has as many as it says.
   [[nodiscard]] std::span<const WalkStep> steps() const { return steps_; }
@@ -37,6 +43,8 @@ class RememberedStack {
   std::vector<WalkedFrame> frames_;
   uint64_t epoch_ = 0;
   Address highest_ = 0;
+  uint64_t seen_at_ = 0;
+  size_t seen_ = 0;
 };
 
 }  // namespace tarsier::hotspot

@@ -7,7 +7,7 @@ namespace tarsier::hotspot {
 namespace {
 
 std::string_view name_of(FrameKind kind) {
-  constexpr std::string_view kNames[] = {"interpreted", "c1", "c2", "inlined", "native", "stub"};
+  constexpr std::string_view kNames[] = {"interpreted", "c1", "c2", "inlined", "native", "stub", "library"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -38,6 +38,8 @@ void append(std::string& out, const WalkedFrame& frame) {
   if (frame.kind == FrameKind::kStub) {
     out += ' ';
     append_name(out, frame.blob != nullptr ? frame.blob->name : "");
+    out += " at " + hex(frame.method);
+  } else if (frame.kind == FrameKind::kLibrary) {
     out += " at " + hex(frame.method);
   } else {
     out += ' ';

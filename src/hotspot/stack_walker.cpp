@@ -42,13 +42,17 @@ Result<StackWalker> StackWalker::find(const Memory& memory, const VmStructs& str
 }
 
 void StackWalker::walk(const Fragment& fragment, size_t max_depth, WalkedStack& out, RememberedStack* remembered) {
-  out.start_over(fragment.sp, methods_->settled_epoch());
+  out.start_over(fragment.sp, methods_->settled_epoch(), blobs_->moment());
   blobs_->end_walk();  // nobody needs the last stack's any more
+  forgotten_.clear();
   if (remembered != nullptr && out.epoch != remembered->epoch()) remembered->clear();
   Walk(*this, fragment, max_depth, remembered, out).run();
   if (!out.complete() && out.end != WalkEnd::kTooShort && out.end != WalkEnd::kTooDeep) return;
   for (size_t i = 0; i + out.reused < out.frames.size(); ++i) {
-    if (out.frames[i].info != nullptr) methods_->confirm(*out.frames[i].info);
+    const WalkedFrame& frame = out.frames[i];
+    if (frame.info == nullptr || frame.confirmed) continue;
+    methods_->confirm(*frame.info);
+    if (frame.kept != nullptr) frame.kept->confirmed = true;
   }
 }
 

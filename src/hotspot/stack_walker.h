@@ -2,8 +2,9 @@
 // native wrappers, stubs, and the entry frames where the JVM has called Java.
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -29,21 +30,29 @@ class StackWalker {
 
   // `remembered`: the last stack of the same thread, if it is kept; the caller shall let it keep() this one.
   void walk(const Fragment& fragment, size_t max_depth, WalkedStack& out, RememberedStack* remembered = nullptr);
+  // Native frames become part of the stacks.
+  void show_native() { shows_native_ = true; }
   // Before methods are forgotten.
-  void forget() { return_addresses_.assign(kReturnAddresses, {}); }
+  void forget() { return_addresses_ = std::vector<ReturnAddress>(kReturnAddresses); }
 
  private:
   class Walk;
   // The frames that a return address stands for. The same ones come up in stack after stack.
-  struct ReturnAddress {
+  struct alignas(64) ReturnAddress {
     Address pc = 0;
-    uint64_t era = 0;    // of the blobs
-    uint64_t epoch = 0;  // of the methods
-    const CodeBlob* blob = nullptr;
-    std::vector<WalkedFrame> frames;
-    std::array<CheckedCall, 4> checked;  // for the first of them
+    uint64_t epoch = 0;   // of the methods
+    uint64_t serial = 0;  // of the frames' blob
+    uint64_t moment = 0;  // in which the blob was found to be there last
+    std::unique_ptr<WalkedFrame[]> frames;
+    CodeIdentity code;
+    int32_t frame_bytes = 0;
+    uint16_t count = 0;  // of the frames
+
+    [[nodiscard]] std::span<const WalkedFrame> all() const { return {frames.get(), count}; }
   };
-  static constexpr size_t kReturnAddresses = 1 << 13;
+  static_assert(sizeof(ReturnAddress) == 64);  // one line of the cache
+  static constexpr int kLog2ReturnAddresses = 14;
+  static constexpr size_t kReturnAddresses = size_t{1} << kLog2ReturnAddresses;
 
   StackWalker(const Memory& memory, CodeBlobs& blobs, Methods& methods, const Machine& machine, int major)
       : memory_(&memory),
@@ -58,9 +67,11 @@ class StackWalker {
   Methods* methods_;
   const Machine* machine_;
   int major_;
-  std::vector<ReturnAddress> return_addresses_;  // by a hash of the pc
+  std::vector<ReturnAddress> return_addresses_;            // by a hash of the pc
+  std::vector<std::unique_ptr<WalkedFrame[]>> forgotten_;  // of them, in the present walk
   Address call_stub_return_ = 0;
   const NativeFrames* native_ = nullptr;  // null: what is native can't be left
+  bool shows_native_ = false;
   uint64_t wrapper_anchor_ = 0;
   uint64_t anchor_sp_ = 0, anchor_pc_ = 0, anchor_fp_ = 0;
   Address continuation_entry_ = 0;  // Method* of the one that carriers enter virtual threads by; 0: not seen yet

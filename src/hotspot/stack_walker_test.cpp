@@ -1,212 +1,17 @@
-// Walks over a fragment made by hand, in a code cache made by hand: a call stub, a compiled method with another one
-// inlined into it, and a native wrapper.
+// Walks over fragments made by hand, in a code cache made by hand.
 #include "hotspot/stack_walker.h"
 
 #include <gtest/gtest.h>
 
-#include <cstring>
-#include <memory>
 #include <random>
 #include <tuple>
 #include <vector>
 
-#include "hotspot/image_for_test.h"
+#include "hotspot/code_image_for_test.h"
 #include "hotspot/remembered_stack.h"
 
 namespace tarsier::hotspot {
 namespace {
-
-class CodeImage {
- public:
-  static constexpr int kSegments = 64, kSegment = 128;
-  static constexpr int32_t kFrame = 48;  // bytes of the compiled method's frame
-
-  CodeImage() {
-    layout();
-    memory_ = jvm.image.reserve(kSegments * kSegment, kSegment);
-    segmap_ = jvm.image.reserve(kSegments);
-    for (int i = 0; i < kSegments; ++i) jvm.image.put<uint8_t>(segmap_ + static_cast<Address>(i), 0xff);
-    call_stub_return = code_of(blob(0, 8, "StubRoutines (1)", 0)) + 16;
-    wrapper = code_of(blob(8, 8, "native nmethod", kFrame)) + 64;
-    compiled_ = blob(16, 24, "nmethod", kFrame);
-    compiled = code_of(compiled_) + 40;
-    return_barrier = code_of(blob(40, 8, "StubRoutines (continuationstubs)", 0)) + 16;
-    debug_information();
-    heaps();
-    const Address stub = jvm.image.reserve(8);
-    jvm.image.put(stub, call_stub_return);
-    jvm.static_member("StubRoutines", "_call_stub_return_address", stub);
-  }
-
-  // Everything that a walker stands on.
-  void open(const NativeFrames* native = nullptr) {
-    auto found = jvm.load();
-    ASSERT_TRUE(found) << found.error().what;
-    structs_ = std::make_unique<VmStructs>(std::move(*found));
-    auto cache = CodeCache::find(jvm.image, *structs_);
-    ASSERT_TRUE(cache) << cache.error().what;
-    cache_ = std::make_unique<CodeCache>(std::move(*cache));
-    auto blobs = CodeBlobs::find(jvm.image, *structs_, *cache_, 17);
-    ASSERT_TRUE(blobs) << blobs.error().what;
-    blobs_ = std::make_unique<CodeBlobs>(std::move(*blobs));
-    auto methods = Methods::find(jvm.image, *structs_, 17);
-    ASSERT_TRUE(methods) << methods.error().what;
-    methods_ = std::make_unique<Methods>(std::move(*methods));
-    auto walker = StackWalker::find(jvm.image, *structs_, *blobs_, *methods_, Machine::aarch64(), 17, native);
-    ASSERT_TRUE(walker) << walker.error().what;
-    walker_ = std::make_unique<StackWalker>(*walker);
-  }
-  WalkedStack walk(const std::vector<uint8_t>& fragment, RememberedStack* remembered = nullptr) {
-    WalkedStack out;
-    walker_->walk(*reinterpret_cast<const Fragment*>(fragment.data()), 100, out, remembered);
-    if (remembered != nullptr) remembered->keep(out);
-    return out;
-  }
-  // Other code takes the place of the compiled method.
-  void replace_compiled() { jvm.image.put<int32_t>(compiled_ + 80, 4711); }
-  void unload_classes() { methods_->set_epochs(1, 1); }
-
-  Jvm jvm;
-  Address call_stub_return = 0, wrapper = 0, compiled = 0, return_barrier = 0;  // pcs
-  static constexpr Address kOuter = 0xA000, kInner = 0xB000, kNative = 0xC000;  // Method*
-
- private:
-  void layout() {
-    Jvm& j = jvm;
-    j.member("HeapBlock::Header", "_length", "size_t", 0);
-    j.member("HeapBlock::Header", "_used", "bool", 8);
-    j.type("HeapBlock", 16);
-    const std::pair<const char*, uint64_t> of_blob[] = {{"_name", 8},        {"_size", 16},
-                                                        {"_frame_size", 20}, {"_frame_complete_offset", 24},
-                                                        {"_code_begin", 32}, {"_code_end", 40}};
-    for (const auto& [name, offset] : of_blob) j.member("CodeBlob", name, "int", offset);
-    const std::pair<const char*, uint64_t> of_compiled[] = {
-        {"_method", 48}, {"_scopes_data_begin", 56}, {"_deopt_handler_begin", 64}, {"_deopt_mh_handler_begin", 72}};
-    for (const auto& [name, offset] : of_compiled) j.member("CompiledMethod", name, "address", offset);
-    const std::pair<const char*, uint64_t> of_nmethod[] = {{"_compile_id", 80},           {"_comp_level", 84},
-                                                           {"_orig_pc_offset", 88},       {"_scopes_pcs_offset", 92},
-                                                           {"_dependencies_offset", 96},  {"_metadata_offset", 100},
-                                                           {"_verified_entry_point", 104}};
-    for (const auto& [name, offset] : of_nmethod) j.member("nmethod", name, "int", offset);
-    j.member("JavaCallWrapper", "_anchor", "JavaFrameAnchor", 32);
-    j.member("JavaFrameAnchor", "_last_Java_sp", "intptr_t*", 0);
-    j.member("JavaFrameAnchor", "_last_Java_pc", "address", 8);
-    j.member("JavaFrameAnchor", "_last_Java_fp", "intptr_t*", 16);
-    for (const char* field : {"_constMethod", "_access_flags"}) j.member("Method", field, "int", 0);
-    for (const char* field :
-         {"_constants", "_constMethod_size", "_flags", "_code_size", "_name_index", "_signature_index"}) {
-      j.member("ConstMethod", field, "int", 0);
-    }
-    for (const char* field : {"_pool_holder", "_length"}) j.member("ConstantPool", field, "int", 0);
-    j.member("Klass", "_name", "Symbol*", 0);
-    j.member("InstanceKlass", "_methods", "int", 0);
-    for (const char* field : {"_length", "_body"}) j.member("Symbol", field, "int", 0);
-    j.type("ConstMethod", 48);
-    j.type("ConstantPool", 72);
-  }
-  Address blob(int segment, int length, const char* name, int32_t frame) {
-    const Address block = memory_ + static_cast<Address>(segment * kSegment);
-    jvm.image.put<uint64_t>(block, static_cast<uint64_t>(length));
-    jvm.image.put<uint8_t>(block + 8, 1);
-    for (int i = 0; i < length; ++i) {
-      jvm.image.put<uint8_t>(segmap_ + static_cast<Address>(segment + i), static_cast<uint8_t>(i));
-    }
-    const Address at = block + 16;
-    jvm.image.put(at + 8, jvm.image.text(name));
-    jvm.image.put<int32_t>(at + 16, length * kSegment - 16);
-    jvm.image.put<int32_t>(at + 20, frame / 8);
-    jvm.image.put<int32_t>(at + 24, 8);
-    jvm.image.put(at + 32, code_of(at));
-    jvm.image.put(at + 40, code_of(at) + 256);
-    jvm.image.put(at + 48, kNative);
-    jvm.image.put<int32_t>(at + 80, segment);
-    jvm.image.put<int32_t>(at + 84, 4);
-    jvm.image.put(at + 104, code_of(at));
-    return at;
-  }
-  static Address code_of(Address blob) { return blob + 128; }
-  // At `compiled`: kInner, bytecode 5, inlined into kOuter, bytecode 7.
-  void debug_information() {
-    jvm.image.put(compiled_ + 48, kOuter);
-    const Address metadata = compiled_ + 1024, scopes = metadata + 16, pcs = scopes + 16;
-    jvm.image.put(metadata, kOuter);
-    jvm.image.put(metadata + 8, kInner);
-    const uint8_t bytes[] = {0, 0, 1, 8, 1, 2, 6};
-    for (size_t i = 0; i < sizeof(bytes); ++i) jvm.image.put(scopes + i, bytes[i]);
-    const PcDesc rows[] = {{-1, 0, 0, 0}, {40, 4, 0, 0}, {1 << 30, 0, 0, 0}};
-    for (size_t i = 0; i < 3; ++i) jvm.image.put(pcs + 16 * i, rows[i]);
-    jvm.image.put(compiled_ + 56, scopes);
-    jvm.image.put<int32_t>(compiled_ + 92, static_cast<int32_t>(pcs - compiled_));
-    jvm.image.put<int32_t>(compiled_ + 96, static_cast<int32_t>(pcs + 48 - compiled_));
-    jvm.image.put<int32_t>(compiled_ + 100, static_cast<int32_t>(metadata - compiled_));
-  }
-  void heaps() {
-    const Address heap = jvm.image.reserve(256);
-    jvm.image.put(heap, memory_);
-    jvm.image.put(heap + 8, memory_ + kSegments * kSegment);
-    jvm.image.put(heap + 64, segmap_);
-    jvm.image.put<int32_t>(heap + 128, 7);
-    const Address data = jvm.image.reserve(8), array = jvm.image.reserve(16), pointer = jvm.image.reserve(8);
-    jvm.image.put(data, heap);
-    jvm.image.put<int32_t>(array, 1);
-    jvm.image.put(array + 8, data);
-    jvm.image.put(pointer, array);
-    jvm.static_member("CodeCache", "_heaps", pointer);
-    jvm.member("GrowableArrayBase", "_len", "int", 0);
-    jvm.member("GrowableArray<int>", "_data", "int*", 8);
-    jvm.member("CodeHeap", "_memory", "VirtualSpace", 0);
-    jvm.member("CodeHeap", "_segmap", "VirtualSpace", 64);
-    jvm.member("CodeHeap", "_log2_segment_size", "int", 128);
-    jvm.member("VirtualSpace", "_low", "char*", 0);
-    jvm.member("VirtualSpace", "_high", "char*", 8);
-  }
-
-  Address memory_ = 0, segmap_ = 0, compiled_ = 0;
-  std::unique_ptr<VmStructs> structs_;
-  std::unique_ptr<CodeCache> cache_;
-  std::unique_ptr<CodeBlobs> blobs_;
-  std::unique_ptr<Methods> methods_;
-  std::unique_ptr<StackWalker> walker_;
-};
-
-// A stack that grows upwards in memory from sp, word by word.
-class StackImage {
- public:
-  static constexpr Address kSp = 0x7f0000000000;
-
-  explicit StackImage(size_t words) : words_(words) {}
-  uint64_t& operator[](size_t index) { return words_[index]; }
-  static Address at(size_t index) { return kSp + 8 * index; }
-  Fragment fragment;
-  // A piece of the stack that lies in the heap.
-  void freeze(Address begin, const std::vector<uint64_t>& words, bool cut = false) {
-    FrozenPart part{};
-    part.begin = begin;
-    part.bytes = static_cast<uint32_t>(8 * words.size());
-    part.cut = cut;
-    append(&part, sizeof(part));
-    append(words.data(), part.bytes);
-  }
-  [[nodiscard]] std::vector<uint8_t> bytes(size_t words) const {
-    Fragment head = fragment;
-    head.sp = kSp;
-    head.stack_bytes = static_cast<uint32_t>(8 * words);
-    head.frozen_bytes = static_cast<uint32_t>(frozen_.size());
-    std::vector<uint8_t> all(sizeof(head) + 8 * words);
-    std::memcpy(all.data(), &head, sizeof(head));
-    std::memcpy(all.data() + sizeof(head), words_.data(), 8 * words);
-    all.insert(all.end(), frozen_.begin(), frozen_.end());
-    return all;
-  }
-
- private:
-  void append(const void* data, size_t size) {
-    const auto* bytes = static_cast<const uint8_t*>(data);
-    frozen_.insert(frozen_.end(), bytes, bytes + size);
-  }
-  std::vector<uint64_t> words_;
-  std::vector<uint8_t> frozen_;
-};
 
 // compiled (frame of 6 words) <- wrapper (6 words) <- call stub, the thread's first entry into Java.
 StackImage two_frames(const CodeImage& code) {
@@ -248,6 +53,14 @@ TEST(StackWalker, code_with_a_frame_that_no_stack_holds_is_no_code) {
   EXPECT_TRUE(walked.frames.empty());
 }
 
+TEST(StackWalker, code_without_a_name_is_no_code) {
+  CodeImage code;
+  code.jvm.image.put<Address>(code.compiled - 40 - 128 + 8, 0);  // CodeBlob::_name
+  code.open();
+  for (const WalkedFrame& frame : code.walk(two_frames(code).bytes(48)).frames)
+    EXPECT_EQ(frame.method, CodeImage::kNative);
+}
+
 TEST(StackWalker, starts_at_the_anchor_where_the_thread_has_left_java) {
   CodeImage code;
   code.open();
@@ -262,6 +75,65 @@ TEST(StackWalker, starts_at_the_anchor_where_the_thread_has_left_java) {
   EXPECT_EQ(walked.frames[0].method, CodeImage::kNative);
   stack.fragment.anchor = {};
   EXPECT_EQ(code.walk(stack.bytes(48)).end, WalkEnd::kNoJavaFrame);
+}
+
+// compiled <- upcall stub <- C code that the compiled method's caller, a native wrapper, has called.
+StackImage upcalled(const CodeImage& code) {
+  StackImage stack(64);
+  stack.fragment = {};
+  stack.fragment.pc = code.compiled - 4;
+  stack.fragment.thread_state = kThreadInJava;
+  stack[5] = code.upcall;
+  const size_t anchor = 6 + CodeImage::kSavedAnchor / 8, caller = 20;
+  stack[anchor] = StackImage::at(caller);
+  stack[anchor + 1] = code.wrapper;
+  stack[caller + 4] = StackImage::at(50);  // fp of the call stub's frame
+  stack[caller + 5] = code.call_stub_return;
+  stack[50 - 8] = StackImage::at(52);
+  return stack;
+}
+
+TEST(StackWalker, behind_an_upcall_comes_who_has_called_the_c_code) {
+  for (const bool exported : {true, false}) {
+    CodeImage code(exported);
+    code.open();
+    StackImage stack = upcalled(code);
+    RememberedStack remembered;
+    for (int i = 0; i < 2; ++i) {
+      const WalkedStack walked = code.walk(stack.bytes(64), &remembered);
+      EXPECT_EQ(walked.end, WalkEnd::kComplete) << name_of(walked.end);
+      ASSERT_EQ(walked.frames.size(), 3u);
+      EXPECT_EQ(walked.frames[1].method, CodeImage::kOuter);
+      EXPECT_TRUE(walked.frames[1].called_by_vm);
+      EXPECT_EQ(walked.frames[2].method, CodeImage::kNative);
+    }
+    // In the stub itself, its frame at sp.
+    stack.fragment.pc = code.upcall + 4;
+    stack[CodeImage::kSavedAnchor / 8] = StackImage::at(20);
+    stack[CodeImage::kSavedAnchor / 8 + 1] = code.wrapper;
+    const WalkedStack in_stub = code.walk(stack.bytes(64));
+    EXPECT_EQ(in_stub.end, WalkEnd::kComplete) << name_of(in_stub.end);
+    ASSERT_EQ(in_stub.frames.size(), 2u);
+    EXPECT_EQ(in_stub.frames[1].method, CodeImage::kNative);
+  }
+}
+
+TEST(StackWalker, an_upcall_of_a_thread_that_c_code_has_started_is_its_beginning) {
+  CodeImage code;
+  code.open();
+  StackImage stack = upcalled(code);
+  stack[6 + CodeImage::kSavedAnchor / 8] = 0;
+  const WalkedStack walked = code.walk(stack.bytes(64));
+  EXPECT_EQ(walked.end, WalkEnd::kComplete) << name_of(walked.end);
+  EXPECT_EQ(walked.frames.size(), 2u);
+}
+
+TEST(StackWalker, an_upcall_whose_anchor_lies_below_it_is_not_believed) {
+  CodeImage code;
+  code.open();
+  StackImage stack = upcalled(code);
+  stack[6 + CodeImage::kSavedAnchor / 8] = StackImage::at(2);
+  EXPECT_FALSE(code.walk(stack.bytes(64)).complete());
 }
 
 // Two native functions: one with a frame record in its two words, and the one that threads begin in.
@@ -350,6 +222,8 @@ TEST(StackWalker, a_return_address_that_is_none_is_not_believed) {
   stack = two_frames(code);
   stack[11] = 0x4711;
   EXPECT_EQ(code.walk(stack.bytes(48)).end, WalkEnd::kNoCode);
+  stack[11] = 0;  // as the places for known ones have that are still free
+  EXPECT_EQ(code.walk(stack.bytes(48)).end, WalkEnd::kNoCode);
   stack = two_frames(code);
   stack[30 - 8] = 8;
   EXPECT_EQ(code.walk(stack.bytes(48)).end, WalkEnd::kBadEntryFrame);
@@ -412,6 +286,69 @@ TEST(StackWalker, a_last_stack_of_other_code_or_of_unloaded_classes_is_not_belie
   EXPECT_EQ(code.walk(stack.bytes(64), &remembered).reused, 0u);
 }
 
+TEST(StackWalker, whether_code_is_still_there_is_looked_up_once_in_a_moment) {
+  CodeImage code;
+  code.open();
+  RememberedStack remembered;
+  const StackImage stack = recursion(code);
+  const auto compile_ids = [&](RememberedStack* last) {
+    const WalkedStack walked = code.walk(stack.bytes(64), last);
+    EXPECT_EQ(walked.end, WalkEnd::kComplete) << name_of(walked.end);
+    return std::pair(walked.frames.front().blob->compile_id, walked.reused);
+  };
+  using Found = std::pair<int32_t, size_t>;
+  code.set_moment(1);
+  EXPECT_EQ(compile_ids(&remembered), Found(16, 0));
+  EXPECT_EQ(compile_ids(nullptr), Found(16, 0));
+  code.replace_compiled();
+  EXPECT_EQ(compile_ids(&remembered), Found(16, 8)) << "all of these were copied before";
+  EXPECT_EQ(compile_ids(nullptr), Found(16, 0));
+  code.set_moment(2);
+  EXPECT_EQ(compile_ids(&remembered), Found(4711, 0));
+  EXPECT_EQ(compile_ids(&remembered), Found(4711, 8));
+  EXPECT_EQ(compile_ids(nullptr), Found(4711, 0));
+}
+
+// Code that was freed looks as it did, and what it was may have become a part of other code.
+TEST(StackWalker, code_that_was_freed_is_no_longer_there) {
+  CodeImage code;
+  code.open();
+  const StackImage stack = two_frames(code);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(code.walk(stack.bytes(48)).frames.front().method, CodeImage::kInner);
+  code.free_compiled();
+  for (const WalkedFrame& frame : code.walk(stack.bytes(48)).frames) EXPECT_EQ(frame.method, CodeImage::kNative);
+}
+
+// A stub <- the same without a frame to show <- call stub <- wrapper: that the JVM has called the stub is told by the
+// call stub, also if all from the second frame on is known.
+TEST(StackWalker, a_known_entry_frame_still_tells_about_what_it_has_called) {
+  CodeImage code;
+  code.jvm.image.put(code.compiled - 40 - 128 + 8, code.jvm.image.text("some_runtime_stub"));  // CodeBlob::_name
+  code.open();
+  StackImage stack(80);
+  stack.fragment = {};
+  stack.fragment.pc = code.compiled;
+  stack.fragment.thread_state = kThreadInJava;
+  stack[5] = code.compiled;
+  stack[10] = StackImage::at(20);  // fp of the call stub's frame
+  stack[11] = code.call_stub_return;
+  stack[20 - 8] = StackImage::at(32);  // its JavaCallWrapper, with the anchor of who has called
+  stack[36] = StackImage::at(40);
+  stack[37] = code.wrapper;
+  stack[44] = StackImage::at(60);
+  stack[45] = code.call_stub_return;
+  stack[60 - 8] = StackImage::at(62);
+  RememberedStack remembered;
+  for (int i = 0; i < 2; ++i) {
+    const WalkedStack walked = code.walk(stack.bytes(80), &remembered);
+    EXPECT_EQ(walked.end, WalkEnd::kComplete) << name_of(walked.end);
+    ASSERT_EQ(walked.frames.size(), 2u);
+    EXPECT_EQ(walked.frames[0].kind, FrameKind::kStub);
+    EXPECT_TRUE(walked.frames[0].called_by_vm) << i;
+    EXPECT_EQ(walked.frames[1].method, CodeImage::kNative);
+  }
+}
+
 // Whatever a thread does between two samples, its stack is what it would be without any memory of the last one.
 TEST(StackWalker, a_walk_with_a_last_stack_finds_what_one_without_it_does) {
   CodeImage code;
@@ -468,6 +405,48 @@ TEST(StackWalker, goes_on_in_the_heap_where_a_virtual_thread_has_its_frames) {
   for (const WalkedFrame& frame : walked.frames) methods.push_back(frame.method);
   EXPECT_EQ(methods, (std::vector<Address>{CodeImage::kInner, CodeImage::kOuter, CodeImage::kInner, CodeImage::kOuter,
                                            CodeImage::kInner, CodeImage::kOuter, CodeImage::kNative}));
+}
+
+// In the JVM's code that moves frames to the stack; in the heap lie two compiled frames, of which the JVM says that
+// `left` have left, and there is room for so many words of frames.
+StackImage thawing(const CodeImage& code, uint16_t left, uint64_t room) {
+  StackImage stack(40);
+  stack.fragment = {};
+  stack.fragment.pc = TwoFunctions::kWork + 4;
+  stack.fragment.thread_state = kThreadInJava;
+  stack.fragment.virtual_id = 33;
+  stack[1] = code.return_barrier;
+  constexpr uint64_t kPushed = 4, kMore = 4;  // around the call and for the result; link, pc, and alignment
+  stack.fragment.continuation = StackImage::at(2 + kPushed + room + kMore);
+  const auto below = static_cast<uint16_t>(left * CodeImage::kFrame / 8);
+  stack.freeze(0x10000, {0, code.compiled, 0, 0, 0, 0, 0, code.compiled, 0, 0, 0, 0, 0, 0}, false, below);
+  return stack;
+}
+
+TEST(StackWalker, frames_on_their_way_to_the_stack_are_found_in_the_heap) {
+  const TwoFunctions native;
+  CodeImage code;
+  code.open(&native);
+  constexpr uint64_t kBoth = 12, kOne = 6;
+  const auto methods = [](const WalkedStack& walked) {
+    size_t count = 0;
+    for (const WalkedFrame& frame : walked.frames) count += frame.kind == FrameKind::kC2 ? 1 : 0;
+    return count;
+  };
+  for (const uint16_t left : {0, 1, 2}) {
+    const WalkedStack walked = code.walk(thawing(code, left, kBoth).bytes(40));
+    EXPECT_EQ(walked.end, WalkEnd::kComplete) << name_of(walked.end) << left;
+    EXPECT_EQ(methods(walked), 2u) << left;
+  }
+  // The outer one alone: the other was returned from before, and is still to be seen.
+  const WalkedStack outer = code.walk(thawing(code, 1, kOne).bytes(40));
+  EXPECT_EQ(outer.end, WalkEnd::kComplete) << name_of(outer.end);
+  EXPECT_EQ(methods(outer), 1u);
+  // Room for what is not there.
+  for (const uint64_t room : {3, 9, 15, 30}) {
+    const WalkedStack walked = code.walk(thawing(code, 1, room).bytes(40));
+    EXPECT_EQ(walked.end, WalkEnd::kThawing) << name_of(walked.end) << room;
+  }
 }
 
 TEST(StackWalker, frames_that_are_missing_in_the_heap_are_said_to_be) {

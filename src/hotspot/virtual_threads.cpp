@@ -84,6 +84,11 @@ Result<VirtualThreadLayout> find_virtual_threads(const Memory& memory, const VmS
                   fields.chunk_bottom,
                   fields.chunk_bottom_is_argument_size,
                   fields.chunk_words};
+  const auto low = structs.address("CodeCache", "_low_bound"), high = structs.address("CodeCache", "_high_bound");
+  if (low && high) {
+    layout.code_begin = memory.read<Address>(*low).value_or(0);
+    layout.code_end = memory.read<Address>(*high).value_or(0);
+  }
   layout.text.value = fields.string_value;
   layout.text.coder = fields.string_coder;
   find_array(memory, structs, major, layout.text);

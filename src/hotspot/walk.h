@@ -1,6 +1,6 @@
 // One walk through a fragment; private to the stack walker. Its parts: the innermost frame (walk_innermost.cpp), the
-// others (walk_frames.cpp), those of a virtual thread that lie in the heap (walk_frozen.cpp), and what is known from
-// the thread's last stack (walk_remembered.cpp).
+// others (walk_frames.cpp), native ones (walk_native.cpp), those of a virtual thread that lie in the heap
+// (walk_frozen.cpp), and what is known from the thread's last stack (walk_remembered.cpp).
 #pragma once
 
 #include <algorithm>
@@ -68,13 +68,14 @@ class StackWalker::Walk {
     return false;
   }
   void add(FrameKind kind, Address method, int32_t bci, const CodeBlob* blob) {
-    out_.frames.push_back({kind, false, bci, method, method != 0 ? w_.methods_->at(method) : nullptr, blob});
+    const MethodInfo* info = method != 0 ? w_.methods_->at(method) : nullptr;
+    out_.frames.push_back({.kind = kind, .bci = bci, .method = method, .info = info, .blob = blob});
   }
   void add_stub(Address pc, const CodeBlob& blob) {
-    out_.frames.push_back({FrameKind::kStub, false, -1, pc, nullptr, &blob});
+    out_.frames.push_back({.kind = FrameKind::kStub, .method = pc, .blob = &blob});
   }
   void add(FrameKind kind, const MethodInfo& method, int32_t bci) {
-    out_.frames.push_back({kind, false, bci, method.method, &method});
+    out_.frames.push_back({.kind = kind, .bci = bci, .method = method.method, .info = &method});
   }
 
   // --- is this a return address? ---
@@ -99,7 +100,8 @@ class StackWalker::Walk {
   // Stubs keep frames as they like: try the ways in which it is done, and believe the first that leads somewhere.
   bool leave_stub(const CodeBlob& blob);
   // The JVM's own code uses some stubs, and enters Java by one: then native frames come first.
-  bool leave_stub_of_native(const Position& unsaved);
+  bool leave_stub_of_native();
+  [[nodiscard]] std::optional<Position> native_caller_of_stub();
   // The instructions of the interrupted stub up to pc, and one more.
   class StubCode;
   // By the size of its frame, if it has one.
@@ -118,41 +120,91 @@ class StackWalker::Walk {
   // `depth` > 0: at_.pc is a return address.
   bool leave_native(int depth);
   // Nothing describes the interrupted code, as in the jumps from one library to the next: they have no frame.
-  bool return_from_leaf();
+  [[nodiscard]] std::optional<Position> return_from_leaf() const;
+
+  // --- native frames (walk_native.cpp) ---
+  enum class NativeStep : uint8_t {
+    kCaller,     // `at` is now the caller
+    kOutermost,  // nobody has called it: the thread began here
+    kTooShort,   // the fragment ends before its frame does
+    kUnknown,    // nothing tells how it is left
+  };
+  static constexpr int kMaxNative = 256;
+  // `interrupted`: at.pc is no return address.
+  NativeStep leave_native_frame(Position& at, bool interrupted);
+  // Interrupted in code that no table describes: as certain as the code itself tells.
+  [[nodiscard]] std::optional<Position> leave_undescribed();
+  // Adds a native frame, if they are wanted.
+  void show_native(Address pc, bool interrupted);
+  // Those from `at` up to where the thread has left Java by `anchor` (sp 0: up to where it began), if they are wanted.
+  void show_native_part(Position at, bool interrupted, const JavaFrameAnchor& anchor);
+  // at_ is a stub by which C code has called Java; the Java code that had called the C code was left by `anchor`.
+  void show_native_gap(const JavaFrameAnchor& anchor);
+  [[nodiscard]] static bool is_where_java_was_left(const Position& at, const CodeBlob& blob,
+                                                   const JavaFrameAnchor& anchor);
+
+  // An upcall stub that nobody says to have noted its caller: through its frame record, as if it were native code.
+  bool leave_upcall_stub_by_record();
   // at_ is what has called: Java code, or a stub.
   bool find_java_caller();
 
   // --- the other frames ---
   bool next();
   // By its size.
-  bool leave_frame(const CodeBlob& blob);
+  bool leave_frame(int32_t frame_bytes, bool of_method);
 
   // --- the thread's last stack ---
   bool next_step();
-  void note_identity(const CodeBlob& blob);
+  void note_identity(const CodeIdentity& code);
   bool take_remembered();
-  [[nodiscard]] bool is_same(const WalkStep& step, const WalkedWord* words) const;
+  [[nodiscard]] bool is_same(const WalkStep& step, const WalkedWord* words, bool code_is_there) const;
 
   // --- return addresses that were seen before ---
   [[nodiscard]] ReturnAddress& slot_of(Address pc) const;
-  [[nodiscard]] const ReturnAddress* find_known() const;
+  [[nodiscard]] const ReturnAddress* find_known(Address pc) const;
   bool add_known(const ReturnAddress& known);
   // What has been added since there were `before` frames.
-  void remember(const CodeBlob& blob, size_t before);
+  void remember(const CodeBlob& blob, Address pc, size_t before);
 
   // --- virtual threads ---
   [[nodiscard]] bool is_continuation_entry(const CodeBlob& blob);
   bool end_of_virtual_thread();
+  // Interrupted while the stub at at_ moves frames: notes for how many words of frames it has made room.
+  void measure_thaw();
+  // `sp`: where the frames of the piece begin of which the JVM says that they are there. Where those begin that it had
+  // made room for; nothing if that can't be told.
+  [[nodiscard]] std::optional<Address> find_thawing(Address sp) const;
+  // A frame in the piece: link and pc lie below sp, the frame begins at `start`.
+  struct FrozenFrame {
+    Address sp, start;
+  };
+  enum class FrozenKind : uint8_t { kNone, kCompiled, kInterpreted };
+  // Makes `frame` its caller; the piece's end if that is somewhere else.
+  [[nodiscard]] FrozenKind leave_frozen(FrozenFrame& frame) const;
+  [[nodiscard]] FrozenFrame innermost_frozen(Address sp) const;
+  [[nodiscard]] bool leads_to(Address from, Address to) const;
+  // By how much the JVM would have made room for more than the frames from sp on; nothing if for less, or much more.
+  [[nodiscard]] bool fits_room(Address sp) const;
+  // Is it the frame that threads wait in?
+  [[nodiscard]] bool is_yielding(Address sp) const;
   // Frames are returned to that lie in the heap.
   bool return_to_frozen();
   bool next_part();
+  // Frames that the stack has given are in the heap already, and shall come from there.
+  void drop_frozen_twice(Address innermost);
+  // The thread is about to wait: its innermost frame is the native method for it.
+  [[nodiscard]] bool yields() const;
   // Positions of interpreted frames are stored as distances in words, since chunks move.
-  [[nodiscard]] Address distant(Address from, Address stored_at);
+  [[nodiscard]] static Address distant(Address from, uint64_t stored);
   // The frame pointer of at_, kept in a slot.
   [[nodiscard]] Address frozen_fp(Address slot);
   bool next_frozen();
   bool leave_frozen_interpreted();
   bool leave_entry_frame();
+  // C code has called Java by a function pointer.
+  bool leave_upcall_stub(const CodeBlob& blob);
+  // To whoever had called the C code that has called Java: the frame's anchor tells.
+  bool leave_by_anchor(Address anchor);
 
   static Address slot(Address fp, int words) { return fp + static_cast<Address>(static_cast<int64_t>(words) * 8); }
 
@@ -177,7 +229,10 @@ class StackWalker::Walk {
   const uint8_t* const frozen_end_;
   Position at_;
   bool thaws_ = false;      // the innermost frames may be missing
-  bool from_leaf_ = false;  // at_.pc may be a return address without debug information
+  int64_t thaw_words_ = 0;  // of frames that room was made for; 0: not known
+  bool thaw_is_return_ = false;
+  bool any_frozen_ = false;  // frames were found in the heap
+  bool from_leaf_ = false;   // at_.pc may be a return address without debug information
 };
 
 }  // namespace tarsier::hotspot

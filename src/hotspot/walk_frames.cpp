@@ -20,14 +20,15 @@ void StackWalker::Walk::run() {
 
 bool StackWalker::Walk::next() {
   if (at_.pc == w_.call_stub_return_) return leave_entry_frame();
-  if (const ReturnAddress* known = find_known()) {
-    note_identity(*known->blob);
-    return add_known(*known) && leave_frame(*known->blob);
+  if (const ReturnAddress* known = find_known(at_.pc)) {
+    note_identity(known->code);
+    return add_known(*known) && leave_frame(known->frame_bytes, true);
   }
   const CodeBlob* blob = w_.blobs_->at(at_.pc);
   if (blob == nullptr) return end_with(WalkEnd::kNoCode);
   if (blob->kind == BlobKind::kContinuationStubs) return return_to_frozen();
   if (is_continuation_entry(*blob)) return end_of_virtual_thread();
+  if (blob->kind == BlobKind::kUpcallStub) return leave_upcall_stub(*blob);
   if (blob->kind == BlobKind::kInterpreter) {
     const auto slots = w_.machine_->interpreter_slots(w_.major_);
     if (beyond(at_.fp + 8)) return end_with(WalkEnd::kTooShort);
@@ -41,56 +42,64 @@ bool StackWalker::Walk::next() {
     add(FrameKind::kInterpreted, 0, -1, nullptr);
     return go_to(caller);
   }
-  note_identity(*blob);
+  note_identity(w_.blobs_->identity_of(*blob));
   if (blob->frame_bytes <= 0) return end_with(WalkEnd::kNoSender);
   if (blob->is_method() && !add_compiled_caller(*blob)) return false;
-  return leave_frame(*blob);
+  return leave_frame(blob->frame_bytes, blob->is_method());
 }
 
-bool StackWalker::Walk::leave_frame(const CodeBlob& blob) {
-  const Address frame_end = at_.sp + static_cast<Address>(blob.frame_bytes);
+bool StackWalker::Walk::leave_frame(int32_t frame_bytes, bool of_method) {
+  const Address frame_end = at_.sp + static_cast<Address>(frame_bytes);
   if (beyond(frame_end - 8)) return end_with(WalkEnd::kTooShort);
   if (!holds(frame_end - 16)) return end_with(WalkEnd::kNoSender);
   // What a runtime stub returns to may be a call without debug information.
-  from_leaf_ = !blob.is_method();
+  from_leaf_ = !of_method;
   at_ = {word(frame_end - 8), frame_end, word(frame_end - 16)};
   return true;
 }
 
 StackWalker::ReturnAddress& StackWalker::Walk::slot_of(Address pc) const {
   constexpr uint64_t kSpread = 0x9e3779b97f4a7c15;
-  static_assert(kReturnAddresses == 1 << 13);
-  return w_.return_addresses_[(pc * kSpread) >> (64 - 13)];
+  return w_.return_addresses_[(pc * kSpread) >> (64 - kLog2ReturnAddresses)];
 }
 
-const StackWalker::ReturnAddress* StackWalker::Walk::find_known() const {
-  const ReturnAddress& known = slot_of(at_.pc);
-  const bool same = known.pc == at_.pc && known.era == w_.blobs_->era() && w_.methods_->settled_epoch() == known.epoch;
-  return same && w_.blobs_->is_there(*known.blob) ? &known : nullptr;
+const StackWalker::ReturnAddress* StackWalker::Walk::find_known(Address pc) const {
+  ReturnAddress& known = slot_of(pc);
+  if (known.count == 0 || known.pc != pc || w_.methods_->settled_epoch() != known.epoch) return nullptr;
+  const uint64_t moment = w_.blobs_->moment();
+  if (moment != 0 && known.moment == moment) return &known;
+  if (!w_.blobs_->is_valid(*known.frames[0].blob, known.serial)) return nullptr;
+  known.moment = moment;
+  return &known;
 }
 
 bool StackWalker::Walk::add_known(const ReturnAddress& known) {
-  if (known.frames.size() > max_depth_ - out_.frames.size()) {
-    out_.frames.insert(out_.frames.end(), known.frames.begin(),
-                       known.frames.begin() + static_cast<ptrdiff_t>(max_depth_ - out_.frames.size()));
-    return end_with(WalkEnd::kTooDeep);
-  }
-  out_.frames.insert(out_.frames.end(), known.frames.begin(), known.frames.end());
-  return true;
+  const auto frames = known.all().first(std::min<size_t>(known.count, max_depth_ - out_.frames.size()));
+  out_.frames.insert(out_.frames.end(), frames.begin(), frames.end());
+  return frames.size() == known.count || end_with(WalkEnd::kTooDeep);
 }
 
-void StackWalker::Walk::remember(const CodeBlob& blob, size_t before) {
+void StackWalker::Walk::remember(const CodeBlob& blob, Address pc, size_t before) {
   const auto epoch = w_.methods_->settled_epoch();
-  if (!epoch || out_.frames.size() >= max_depth_) return;
-  ReturnAddress& slot = slot_of(at_.pc);
-  slot.pc = at_.pc;
-  slot.era = w_.blobs_->era();
+  const size_t count = out_.frames.size() - before;
+  constexpr size_t kMost = 1000;
+  if (!epoch || out_.frames.size() >= max_depth_ || count == 0 || count > kMost) return;
+  ReturnAddress& slot = slot_of(pc);
+  slot.pc = pc;
   slot.epoch = *epoch;
-  slot.blob = &blob;
-  slot.frames.assign(out_.frames.begin() + static_cast<ptrdiff_t>(before), out_.frames.end());
-  for (size_t i = 0; i < std::min(slot.frames.size(), slot.checked.size()); ++i) {
-    slot.frames[i].checked = &slot.checked[i];
-    out_.frames[before + i].checked = &slot.checked[i];
+  slot.serial = blob.serial;
+  slot.moment = w_.blobs_->moment();
+  slot.code = w_.blobs_->identity_of(blob);
+  slot.frame_bytes = blob.frame_bytes;
+  for (auto frame = out_.frames.begin() + static_cast<ptrdiff_t>(before); frame != out_.frames.end(); ++frame)
+    if (frame->info != nullptr) frame->line = frame->info->line(frame->bci);
+  if (slot.frames != nullptr) w_.forgotten_.push_back(std::move(slot.frames));
+  slot.frames = std::make_unique<WalkedFrame[]>(count);
+  slot.count = static_cast<uint16_t>(count);
+  for (size_t i = 0; i < count; ++i) {
+    WalkedFrame& frame = out_.frames[before + i];
+    frame.kept = &slot.frames[i];
+    slot.frames[i] = frame;
   }
 }
 
@@ -98,13 +107,26 @@ bool StackWalker::Walk::leave_entry_frame() {
   const Address wrapper_slot = at_.fp + static_cast<Address>(static_cast<int64_t>(w_.machine_->call_wrapper_offset()));
   if (beyond(wrapper_slot)) return end_with(WalkEnd::kTooShort);
   if (!holds(wrapper_slot)) return end_with(WalkEnd::kBadEntryFrame);
-  const Address anchor = word(wrapper_slot) + w_.wrapper_anchor_;
+  return leave_by_anchor(word(wrapper_slot) + w_.wrapper_anchor_);
+}
+
+bool StackWalker::Walk::leave_upcall_stub(const CodeBlob& blob) {
+  note_identity(w_.blobs_->identity_of(blob));
+  // Who has called the C code is told by the anchor, and the C code by the stub's frame record.
+  if (in_step_ && w_.shows_native_) out_.steps.back().by_fp = true;
+  if (blob.saved_anchor == 0) return end_with(WalkEnd::kNoSender);
+  return leave_by_anchor(at_.sp + static_cast<Address>(blob.saved_anchor));
+}
+
+bool StackWalker::Walk::leave_by_anchor(Address anchor) {
+  if (in_step_) out_.steps.back().is_entry = true;
   if (anchor < f_.sp) return end_with(WalkEnd::kBadEntryFrame);
   if (beyond(anchor + 16)) return end_with(WalkEnd::kTooShort);
   const Address sp = word(anchor + w_.anchor_sp_), pc = word(anchor + w_.anchor_pc_), fp = word(anchor + w_.anchor_fp_);
   if (sp == 0) return end_with(WalkEnd::kComplete);
   if (sp <= at_.sp) return end_with(WalkEnd::kBadEntryFrame);
   if (!out_.frames.empty()) out_.frames.back().called_by_vm = true;
+  show_native_gap({sp, pc, fp});
   return go_to_anchor(sp, pc, fp);
 }
 
@@ -138,10 +160,8 @@ bool StackWalker::Walk::add_compiled_caller(const CodeBlob& blob) {
   }
   const bool exact = blob.at(pc) != nullptr;
   if (!exact && !from_leaf_) return end_with(WalkEnd::kNoCode);
-  const size_t before = out_.frames.size();
   add_compiled(blob, exact ? pc : pc - 1, exact, false);
-  if (exact && pc == at_.pc) remember(blob, before);
-  return true;
+  return !ended_;
 }
 
 void StackWalker::Walk::add_compiled(const CodeBlob& blob, Address pc, bool exact, bool at_entry) {
@@ -151,6 +171,12 @@ void StackWalker::Walk::add_compiled(const CodeBlob& blob, Address pc, bool exac
   if (at_entry) return add(outermost, blob.method, 0, &blob);
   // Between two places that have debug information the next one holds.
   const PcDesc* desc = exact ? blob.at(pc) : blob.at_or_after(pc + 1);
+  const Address place = desc == nullptr ? 0 : blob.code_begin + static_cast<Address>(desc->pc_offset);
+  if (const ReturnAddress* known = place == 0 ? nullptr : find_known(place)) {
+    add_known(*known);
+    return;
+  }
+  const size_t before = out_.frames.size();
   uint32_t offset = desc == nullptr ? 0 : static_cast<uint32_t>(std::max(desc->scope_offset, 0));
   Scope scope;
   bool any = false;
@@ -163,6 +189,7 @@ void StackWalker::Walk::add_compiled(const CodeBlob& blob, Address pc, bool exac
     offset = scope.caller_offset;
   }
   if (!any) add(outermost, blob.method, -1, &blob);
+  if (place != 0) remember(blob, place, before);
 }
 
 }  // namespace tarsier::hotspot

@@ -17,7 +17,8 @@ bool StackWalker::Walk::is_continuation_entry(const CodeBlob& blob) {
 
 bool StackWalker::Walk::end_of_virtual_thread() {
   out_.is_virtual = true;
-  return end_with(thaws_ ? WalkEnd::kThawing : WalkEnd::kComplete);
+  // Without any frame they are on their way to the heap, and the JVM has hidden them.
+  return end_with(thaws_ || out_.frames.empty() ? WalkEnd::kThawing : WalkEnd::kComplete);
 }
 
 bool StackWalker::Walk::return_to_frozen() {
@@ -26,18 +27,30 @@ bool StackWalker::Walk::return_to_frozen() {
   // when room has been made for them.
   const bool any = std::any_of(out_.frames.begin(), out_.frames.end(),
                                [](const WalkedFrame& frame) { return frame.kind != FrameKind::kStub; });
-  constexpr Address kBeforeRoomIsMade = 96;
+  constexpr Address kBeforeRoomIsMade = 48;
   thaws_ = !any && !(f_.continuation >= at_.sp && f_.continuation - at_.sp <= kBeforeRoomIsMade);
+  if (thaws_) measure_thaw();
   if (!any && out_.frames.empty()) add_stub(at_.pc, *w_.blobs_->at(at_.pc));
   if (frozen_ == frozen_end_) return end_with(WalkEnd::kNotThawed);
   is_frozen_ = true;
   return next_part();
 }
 
+bool StackWalker::Walk::yields() const {
+  if (out_.frames.empty() || out_.frames[0].kind != FrameKind::kNative || out_.frames[0].info == nullptr) return false;
+  const MethodInfo& innermost = *out_.frames[0].info;
+  return innermost.name == "doYield" && innermost.class_name == "jdk/internal/vm/Continuation";
+}
+
+void StackWalker::Walk::drop_frozen_twice(Address innermost) {
+  if (!any_frozen_ && out_.frames.size() > 1 && yields() && is_yielding(innermost)) out_.frames.resize(1);
+}
+
 bool StackWalker::Walk::next_part() {
   if (piece_is_cut_) return end_with(WalkEnd::kTooShort);
   FrozenPart part{};
-  if (frozen_ == frozen_end_) return f_.frozen_cut ? end_with(WalkEnd::kNotThawed) : end_of_virtual_thread();
+  if (frozen_ == frozen_end_)
+    return f_.frozen_cut || !any_frozen_ ? end_with(WalkEnd::kNotThawed) : end_of_virtual_thread();
   if (static_cast<size_t>(frozen_end_ - frozen_) < sizeof(part)) return end_with(WalkEnd::kNotThawed);
   std::memcpy(&part, frozen_, sizeof(part));
   frozen_ += sizeof(part);
@@ -45,27 +58,36 @@ bool StackWalker::Walk::next_part() {
   piece_ = {part.begin, part.bytes, frozen_};
   piece_is_cut_ = part.cut != 0;
   frozen_ += part.bytes;
-  const Address sp = part.begin + 16;
+  if (part.bytes < 16 || part.below > part.bytes / 8 - 2) return end_with(WalkEnd::kNotThawed);
+  Address sp = part.begin + 16 + Address{8} * part.below;
+  if (const auto innermost = find_thawing(sp)) {
+    thaws_ = false;
+    sp = *innermost;
+  }
+  thaw_words_ = 0;                                // only the first part's frames are moved
+  if (sp + 8 > piece_.end()) return next_part();  // all of its frames have left
+  drop_frozen_twice(sp);
+  any_frozen_ = true;
   at_ = {word(sp - 8), sp, 0};
   at_.fp = frozen_fp(sp - 16);
   from_leaf_ = false;
   return true;
 }
 
-Address StackWalker::Walk::distant(Address from, Address stored_at) {
+Address StackWalker::Walk::distant(Address from, uint64_t stored) {
   constexpr int64_t kFarthest = 1 << 20;
-  const auto words = static_cast<int64_t>(word(stored_at));
+  const auto words = static_cast<int64_t>(stored);
   return words < -kFarthest || words > kFarthest ? 0 : from + static_cast<Address>(words * 8);
 }
 
 Address StackWalker::Walk::frozen_fp(Address slot) {
   const CodeBlob* blob = w_.blobs_->at(at_.pc);
-  return blob != nullptr && blob->kind == BlobKind::kInterpreter ? distant(slot, slot) : word(slot);
+  return blob != nullptr && blob->kind == BlobKind::kInterpreter ? distant(slot, word(slot)) : word(slot);
 }
 
 bool StackWalker::Walk::next_frozen() {
-  const ReturnAddress* known = find_known();
-  const CodeBlob* blob = known != nullptr ? known->blob : w_.blobs_->at(at_.pc);
+  const ReturnAddress* known = find_known(at_.pc);
+  const CodeBlob* blob = known != nullptr ? known->frames[0].blob : w_.blobs_->at(at_.pc);
   if (blob == nullptr) return end_with(WalkEnd::kNoCode);
   if (blob->kind == BlobKind::kInterpreter) return leave_frozen_interpreted();
   if (blob->frame_bytes <= 0) return end_with(WalkEnd::kNoSender);
@@ -93,9 +115,9 @@ bool StackWalker::Walk::leave_frozen_interpreted() {
   if (method == nullptr) return end_with(WalkEnd::kNoMethod);
   add(FrameKind::kInterpreted, *method,
       method->is_native() ? -1 : method->bci_of(word(slot(fp, slots.bcp))).value_or(0));
-  const Address locals = distant(fp, slot(fp, slots.locals));
+  const Address locals = distant(fp, word(slot(fp, slots.locals)));
   if (locals + 8 >= piece_.end()) return next_part();
-  const Address sender = distant(fp, slot(fp, slots.sender_sp));
+  const Address sender = distant(fp, word(slot(fp, slots.sender_sp)));
   if (sender <= fp || !holds(fp + 8)) return end_with(WalkEnd::kNoSender);
   at_ = {word(fp + 8), sender, 0};
   at_.fp = frozen_fp(fp);

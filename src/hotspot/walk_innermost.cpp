@@ -26,6 +26,8 @@ bool StackWalker::Walk::may_return_to(Address pc, bool strictly) const {
       return pc > blob->code_begin + static_cast<Address>(std::max(blob->frame_complete, 0));
     case BlobKind::kRuntimeStub:
       return blob->frame_bytes > 0 && pc > blob->code_begin;
+    case BlobKind::kUpcallStub:
+      return blob->saved_anchor != 0 && follows_call(pc);
     default:
       return false;
   }
@@ -36,6 +38,10 @@ bool StackWalker::Walk::plausible(const Position& caller, bool strictly, int lev
   if (caller.pc == w_.call_stub_return_) return true;
   const CodeBlob* blob = w_.blobs_->at(caller.pc);
   if (blob->kind == BlobKind::kContinuationStubs) return true;
+  if (blob->kind == BlobKind::kUpcallStub) {
+    const Address anchor = caller.sp + static_cast<Address>(blob->saved_anchor) + w_.anchor_sp_;
+    return holds(anchor) ? peek(anchor) == 0 || peek(anchor) > caller.sp : beyond(anchor);
+  }
   if (blob->kind == BlobKind::kInterpreter) {
     const Address method = slot(caller.fp, w_.machine_->interpreter_slots(w_.major_).method);
     return caller.fp > caller.sp && (holds(method) ? w_.methods_->at(peek(method)) != nullptr : beyond(method));
@@ -52,10 +58,16 @@ bool StackWalker::Walk::find_first() {
   if (!without_anchor()) {
     if (f_.anchor.sp != 0) {
       out_.start = WalkStart::kAnchor;
+      // On their way to the heap the JVM hides the frames of a virtual thread, but they are there.
+      if (f_.anchor.sp == f_.continuation && w_.blobs_->at(f_.pc) == nullptr && leave_native(0)) return true;
+      if (ended_) return false;
+      out_.frames.clear();
+      show_native_part({f_.pc, f_.sp, f_.fp}, true, f_.anchor);
       return go_to_anchor(f_.anchor.sp, f_.anchor.pc, f_.anchor.fp);
     }
     // A thread that leaves Java code sets the anchor first.
     if (f_.thread_state != kThreadInJava && f_.thread_state != kThreadInJavaTransition) {
+      show_native_part(at_, true, {});
       return end_with(WalkEnd::kNoJavaFrame);
     }
   }
@@ -69,6 +81,11 @@ bool StackWalker::Walk::find_first() {
       return leave_interpreter();
     case BlobKind::kAdapter:
       return leave_adapter(*blob);
+    case BlobKind::kUpcallStub:
+      // The thread's own anchor is gone, so the stub has its frame, and the anchor is there.
+      out_.start = WalkStart::kStub;
+      add_stub(f_.pc, *blob);
+      return without_anchor() ? leave_upcall_stub_by_record() : leave_upcall_stub(*blob);
     default:
       return leave_stub(*blob);
   }
@@ -220,12 +237,20 @@ bool StackWalker::Walk::leave_stub(const CodeBlob& blob) {
   for (Address pushed = 0; pushed <= 256; pushed += 16) {
     if (try_caller({unsaved.pc, unsaved.sp + pushed, unsaved.fp})) return true;
   }
-  if (leave_stub_of_native(unsaved)) return true;
+  if (leave_stub_of_native()) return true;
   return !ended_ && (try_words(at_) || end_with(WalkEnd::kNoSender));
 }
 
-bool StackWalker::Walk::leave_stub_of_native(const Position& unsaved) {
-  if (w_.native_ == nullptr) return false;
+bool StackWalker::Walk::leave_stub_of_native() {
+  const auto native = native_caller_of_stub();
+  if (!native) return false;
+  at_ = *native;
+  return leave_native(1);
+}
+
+std::optional<Position> StackWalker::Walk::native_caller_of_stub() {
+  if (w_.native_ == nullptr) return std::nullopt;
+  const Position unsaved = unsaved_return();
   // The frame record that fp leads to is the stub's own if the stub was called from where it says, or has called
   // itself; before it is pushed it is the caller's.
   Position native = unsaved;
@@ -233,9 +258,7 @@ bool StackWalker::Walk::leave_stub_of_native(const Position& unsaved) {
       (peek(f_.fp + 8) == unsaved.pc || !w_.native_->rule_at(unsaved.pc - 1))) {
     native = {word(f_.fp + 8), f_.fp + 16, word(f_.fp)};
   }
-  if (!w_.native_->rule_at(native.pc - 1)) return false;
-  at_ = native;
-  return leave_native(1);
+  return w_.native_->rule_at(native.pc - 1) ? std::optional(native) : std::nullopt;
 }
 
 bool StackWalker::Walk::try_frame(const CodeBlob& blob, const Position& stub) {
@@ -288,42 +311,38 @@ bool StackWalker::Walk::leave_native_leaf() {
 
 bool StackWalker::Walk::leave_native(int depth) {
   from_leaf_ = true;
-  constexpr int kMaxNative = 256;
   for (; depth < kMaxNative; ++depth) {
     if (depth > 0 && w_.blobs_->at(at_.pc) != nullptr) return find_java_caller();
-    // A return address may be the first one behind a function that does not return.
-    const auto rule = w_.native_ == nullptr ? std::nullopt : w_.native_->rule_at(at_.pc - (depth > 0 ? 1 : 0));
-    if (!rule && depth == 0 && return_from_leaf()) continue;
-    if (!rule) break;
-    if (rule->outermost) return end_with(WalkEnd::kNoJavaFrame);
-    const Address cfa = (rule->by_fp ? at_.fp : at_.sp) + static_cast<Address>(rule->cfa_offset);
-    Position caller{0, cfa, at_.fp};
-    const auto load = [&](int64_t offset, Address& value) {
-      const Address slot = cfa + static_cast<Address>(offset);
-      if (!holds(slot)) return false;
-      value = word(slot);
-      return true;
-    };
-    if (cfa < at_.sp) break;
-    if (beyond(cfa - 8)) return end_with(WalkEnd::kTooShort);
-    if (rule->ra_saved) {
-      if (!load(rule->ra_offset, caller.pc)) break;
-    } else if (depth > 0) {
-      break;
-    } else {
-      caller.pc = unsaved_return().pc;
+    show_native(at_.pc, depth == 0);
+    switch (leave_native_frame(at_, depth == 0)) {
+      case NativeStep::kCaller:
+        break;
+      case NativeStep::kOutermost:
+        return end_with(WalkEnd::kNoJavaFrame);
+      case NativeStep::kTooShort:
+        return end_with(WalkEnd::kTooShort);
+      case NativeStep::kUnknown: {
+        const auto caller = depth == 0 ? return_from_leaf() : std::nullopt;
+        if (!caller) return false;
+        at_ = *caller;
+        break;
+      }
     }
-    if (rule->fp_saved && !load(rule->fp_offset, caller.fp)) break;
-    at_ = caller;
   }
   return false;
 }
 
-bool StackWalker::Walk::return_from_leaf() {
+std::optional<Position> StackWalker::Walk::return_from_leaf() const {
   const Position caller = unsaved_return();
   if (w_.native_ == nullptr || (!w_.native_->rule_at(caller.pc - 1) && w_.blobs_->at(caller.pc) == nullptr))
-    return false;
-  return go_to(caller);
+    return std::nullopt;
+  return caller;
+}
+
+bool StackWalker::Walk::leave_upcall_stub_by_record() {
+  if (!holds(at_.fp + 8) || at_.fp < at_.sp) return end_with(WalkEnd::kNoSender);
+  at_ = {word(at_.fp + 8), at_.fp + 16, word(at_.fp)};
+  return leave_native(1) || (!ended_ && end_with(WalkEnd::kNoSender));
 }
 
 bool StackWalker::Walk::find_java_caller() {
@@ -331,6 +350,10 @@ bool StackWalker::Walk::find_java_caller() {
   // Compiled code and stubs call leaves themselves. Whatever needs the JVM, or may wait, is called by something else.
   const bool by_itself = blob->kind == BlobKind::kCompiled || blob->kind == BlobKind::kStubRoutines;
   if (without_anchor() && out_.start == WalkStart::kNativeLeaf && !by_itself) out_.start = WalkStart::kUnwound;
+  if (blob->kind == BlobKind::kUpcallStub) {
+    add_stub(at_.pc, *blob);
+    return without_anchor() ? leave_upcall_stub_by_record() : leave_upcall_stub(*blob);
+  }
   if (blob->kind == BlobKind::kStubRoutines || blob->kind == BlobKind::kAdapter ||
       (blob->kind == BlobKind::kRuntimeStub && blob->frame_bytes <= 0)) {
     const Position stub = at_;

@@ -14,17 +14,17 @@ bool StackWalker::Walk::next_step() {
   return goes_on;
 }
 
-void StackWalker::Walk::note_identity(const CodeBlob& blob) {
+void StackWalker::Walk::note_identity(const CodeIdentity& code) {
   if (!in_step_) return;
-  out_.steps.back().code = w_.blobs_->identity_of(blob);
+  out_.steps.back().code = code;
   out_.steps.back().by_fp = false;
 }
 
-bool StackWalker::Walk::is_same(const WalkStep& step, const WalkedWord* words) const {
+bool StackWalker::Walk::is_same(const WalkStep& step, const WalkedWord* words, bool code_is_there) const {
   for (uint32_t i = 0; i < step.words; ++i) {
     if (!within(words[i].at) || peek(words[i].at) != words[i].value) return false;
   }
-  return step.code.at == 0 || w_.memory_->read<int32_t>(step.code.at) == step.code.value;
+  return code_is_there || step.code.at == 0 || w_.memory_->read<int32_t>(step.code.at) == step.code.value;
 }
 
 // Whether the rest of the stack is that of the last one.
@@ -35,19 +35,23 @@ bool StackWalker::Walk::take_remembered() {
   last.shorten(inner);
   if (inner == 0) return false;
   const WalkStep& first = last.steps()[inner - 1];
-  // An entry frame tells something about the frame that it has called, which may be another one.
+  // An entry frame tells something about the frame that it has called, which may be another one here; it may come
+  // behind code that has no frame to show.
   if (first.at.sp != at_.sp || first.at.pc != at_.pc || (first.by_fp && first.at.fp != at_.fp) ||
-      first.from_leaf != from_leaf_ || at_.pc == w_.call_stub_return_) {
+      first.from_leaf != from_leaf_ || first.is_entry || first.frames == 0) {
     return false;
   }
   if (last.frames().size() > max_depth_ - out_.frames.size()) return false;
   const WalkedWord* words = last.words().data() + last.words().size();
+  const uint64_t moment = w_.blobs_->moment();
+  const size_t seen = last.seen(moment);
   for (size_t i = inner; i-- > 0;) {
     words -= last.steps()[i].words;
-    if (is_same(last.steps()[i], words)) continue;
+    if (is_same(last.steps()[i], words, i < seen)) continue;
     last.shorten(i);
     return false;
   }
+  last.set_seen(moment, inner);
   out_.frames.insert(out_.frames.end(), last.frames().rbegin(), last.frames().rend());
   out_.reused = last.frames().size();
   out_.highest = std::max(out_.highest, last.highest());

@@ -14,26 +14,30 @@
 
 namespace tarsier::hotspot {
 
-enum class FrameKind : uint8_t { kInterpreted, kC1, kC2, kInlined, kNative, kStub };
-
-// What a check of a call has said, for whoever checks it again.
-struct CheckedCall {
-  const MethodInfo* callee = nullptr;
-  const MethodInfo* caller = nullptr;
-  int32_t bci = -1;
-  Edge edge = Edge::kUncheckable;
-};
+// kNative is a Java method, kLibrary a function of a library.
+enum class FrameKind : uint8_t { kInterpreted, kC1, kC2, kInlined, kNative, kStub, kLibrary };
+// In place of such an address: native frames that nobody could find out.
+constexpr Address kUnknownNative = 0;
 
 struct WalkedFrame {
   FrameKind kind = FrameKind::kStub;
   bool called_by_vm = false;          // the JVM stands between this frame and the next
+  bool confirmed = false;             // the methods have been told that it was there in this epoch
+  Edge call_of = Edge::kUncheckable;  // what the check of the call of this frame has said; written by who checks
   int32_t bci = -1;                   // -1: not known, or native
-  Address method = 0;                 // Method*; 0 of stubs
+  Address method = 0;                 // Method*; of stubs the pc, of libraries an address in the function
   const MethodInfo* info = nullptr;   // of the method; null if it is gone
   const CodeBlob* blob = nullptr;     // null of interpreted frames; valid until the next walk
-  CheckedCall* checked = nullptr;     // a place for the check of the call that this frame is in; may hold another's
-  Edge call_of = Edge::kUncheckable;  // what the check of the call of this frame has said; written by who checks
+
+  // For whoever comes by the same frame again: what is written to `kept`, a copy that is used in later walks and is
+  // there until the next, need not be found out another time.
+  WalkedFrame* kept = nullptr;                 // null: there is none
+  const MethodInfo* checked_callee = nullptr;  // of the call that this frame is in
+  uint64_t label = 0;                          // as in MethodLabel
+  int32_t line = -1;                           // -1: nobody has looked yet
+  Edge checked_edge = Edge::kUncheckable;
 };
+static_assert(sizeof(WalkedFrame) == 64);
 
 enum class WalkEnd : uint8_t {
   kComplete,       // reached the frame by which the thread entered Java for the first time
@@ -64,6 +68,7 @@ struct WalkStep {
   Position at;
   bool from_leaf = false;          // at.pc may be a return address without debug information
   bool by_fp = true;               // at.fp was needed
+  bool is_entry = false;           // C code has called Java
   CodeIdentity code;               // of the frame's code
   uint32_t words = 0, frames = 0;  // how many were read and found
 };
@@ -82,8 +87,9 @@ struct WalkedStack {
   std::vector<WalkedWord> words;
   bool certain = true;            // all that was found follows from what was read of the stack
   std::optional<uint64_t> epoch;  // of the methods, if it holds for all of them
+  uint64_t moment = 0;            // of the blobs
 
-  void start_over(Address sp, std::optional<uint64_t> epoch_of_methods) {
+  void start_over(Address sp, std::optional<uint64_t> epoch_of_methods, uint64_t moment_of_blobs) {
     frames.clear();
     steps.clear();
     words.clear();
@@ -95,6 +101,7 @@ struct WalkedStack {
     is_virtual = false;
     certain = true;
     epoch = epoch_of_methods;
+    moment = moment_of_blobs;
   }
   [[nodiscard]] bool complete() const { return end == WalkEnd::kComplete || end == WalkEnd::kNoJavaFrame; }
 };

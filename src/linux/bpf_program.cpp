@@ -3,8 +3,11 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
+#include <linux/membarrier.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -228,6 +231,14 @@ Result<unique_fd> attach_to_tracepoint(int program, const char* tracepoint) {
   if (fd) return fd;
   const Errc code = errno == EPERM || errno == EACCES ? Errc::kNotPermitted : Errc::kUnsupported;
   return errno_error(std::string("attaching an eBPF program to the tracepoint ") + tracepoint, errno, code);
+}
+
+void wait_for_bpf_programs() noexcept {
+  // Programs are readers in the sense of RCU, and this waits for all of those.
+  if (::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) == 0) return;
+  // Not on a machine with CPUs that the kernel leaves alone (nohz_full). A program takes some microseconds.
+  const timespec moment{0, 20'000'000};
+  ::nanosleep(&moment, nullptr);
 }
 
 unique_fd BpfProgram::take_map(std::string_view name) {

@@ -48,4 +48,8 @@ class BpfProgram {
 // open.
 Result<unique_fd> attach_to_tracepoint(int program, const char* tracepoint);
 
+// Those that are at work now, on whichever CPU, have ended when it returns; what they read after that is not older than
+// what was written before. Needs no right.
+void wait_for_bpf_programs() noexcept;
+
 }  // namespace tarsier::linux

@@ -157,6 +157,21 @@ Result<std::vector<uint8_t>> ElfFile::bytes(const ElfSection& section, uint64_t 
   return out;
 }
 
+std::vector<uint8_t> ElfFile::program_headers() const {
+  const auto header = file_->read<Elf64_Ehdr>(0);
+  if (!header || header->e_phentsize != sizeof(Elf64_Phdr)) return {};
+  std::vector<uint8_t> bytes(size_t{header->e_phnum} * sizeof(Elf64_Phdr));
+  if (!inside(header->e_phoff, bytes.size()) || !file_->copy(bytes.data(), header->e_phoff, bytes.size())) return {};
+  return bytes;
+}
+
+std::string ElfFile::string_in(const ElfSection& table, uint64_t offset, uint64_t limit) const {
+  if (table.type == SHT_NOBITS || !inside(table.offset, table.size) || offset >= table.size) return {};
+  std::vector<uint8_t> bytes(std::min(limit, table.size - offset));
+  if (!file_->copy(bytes.data(), table.offset + offset, bytes.size())) return {};
+  return std::string(string_at(bytes, 0, bytes.size()));
+}
+
 std::optional<ElfSymbol> ElfFile::symbol(std::string_view name) const {
   for (const char* table : {".symtab", ".dynsym"}) {
     const ElfSection* section = this->section(table);

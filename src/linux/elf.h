@@ -49,6 +49,11 @@ class ElfFile {
   // Fails if it lies outside of the file or is larger than `limit`.
   [[nodiscard]] Result<std::vector<uint8_t>> bytes(const ElfSection& section, uint64_t limit = kMaxSection) const;
 
+  // As they lie in the file, and in memory once it is loaded; empty if they are not all there.
+  [[nodiscard]] std::vector<uint8_t> program_headers() const;
+  // The string at an offset of a table of strings; empty if it does not end there within `limit` bytes.
+  [[nodiscard]] std::string string_in(const ElfSection& table, uint64_t offset, uint64_t limit) const;
+
   // A symbol that is defined here, by its exact (mangled) name: from .symtab, else .dynsym. A stripped file has only
   // the latter. Searches linearly.
   [[nodiscard]] std::optional<ElfSymbol> symbol(std::string_view name) const;

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "linux/elf_functions.h"
+#include "linux/readable_name.h"
 #include "linux/usdt.h"
 
 using namespace tarsier::linux;
@@ -13,6 +15,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!file) return 0;
   (void)file->symbol("exit");
   (void)file->build_id();
+  if (const auto functions = ElfFunctions::read(*file, 1 << 20)) {
+    for (uint64_t address = 0; address < 0x2000; address += 0x10) {
+      if (const auto* function = functions->find(address)) (void)readable_name(functions->name_of(*function, *file));
+    }
+  }
   const auto probes = usdt_probes(*file);
   if (!probes) return 0;
   for (const UsdtProbe& probe : *probes) (void)parse_usdt_arguments(probe.arguments, file->machine());

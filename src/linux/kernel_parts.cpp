@@ -22,6 +22,7 @@ constexpr const char* kRing = "ring";
 constexpr const char* kPeriods = "periods";
 constexpr const char* kCounters = "counters";
 constexpr const char* kScratches = "scratches";
+constexpr const char* kIdentities = "identities";
 
 // As its own, innermost pid namespace has it; 0 if that can't be found out.
 uint32_t process_id(const std::string& process) {
@@ -38,7 +39,7 @@ uint32_t process_id(const std::string& process) {
 
 // Only virtual threads need them.
 uint32_t scratch_count(const bpf::Settings& settings) {
-  return settings.virtual_threads.present != 0 ? static_cast<uint32_t>(possible_cpus()) : 1;
+  return settings.java.virtual_threads.present != 0 ? static_cast<uint32_t>(possible_cpus()) : 1;
 }
 
 Result<BpfProgram> load_program(bpf::Settings& settings, const KernelPartsOptions& options) {
@@ -49,10 +50,11 @@ Result<BpfProgram> load_program(bpf::Settings& settings, const KernelPartsOption
   const std::vector<BpfMapPlan> maps = {
       // Allocated at once: the program runs where nothing can be.
       {kThreads, BPF_MAP_TYPE_HASH, sizeof(uint32_t), sizeof(bpf::Thread), bpf::kMaxThreads},
-      {kBottoms, BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(bpf::Bottoms), 1, BPF_F_MMAPABLE},
+      {kBottoms, BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(bpf::Told), 1, BPF_F_MMAPABLE},
       {kRing, BPF_MAP_TYPE_RINGBUF, 0, 0, static_cast<uint32_t>(options.ring_bytes)},
       {kPeriods, BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(uint64_t), cpus},
       {kCounters, BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(uint32_t), sizeof(bpf::Counters), 1},
+      {kIdentities, BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(bpf::Identity), bpf::kIdentities},
       {kScratches, BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(bpf::Scratch), scratch_count(settings)}};
   const auto load = [&](bool task_registers) {
     settings.task_registers = task_registers ? 1 : 0;
@@ -92,9 +94,11 @@ Result<KernelParts> make_kernel_parts(bpf::Settings settings, const KernelPartsO
   parts.ring = program->take_map(kRing);
   parts.periods = program->take_map(kPeriods);
   parts.counters = program->take_map(kCounters);
+  parts.identities = program->take_map(kIdentities);
   parts.ticks = std::move(*ticks);
   parts.scratch_bytes = scratch_count(settings) * sizeof(bpf::Scratch);
   parts.sees_kernel = settings.task_registers != 0;
+  parts.hides_kernel = settings.hide_kernel != 0;
   return parts;
 }
 

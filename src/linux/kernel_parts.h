@@ -18,10 +18,13 @@
 namespace tarsier::linux {
 
 struct KernelParts {
-  unique_fd threads, bottoms, ring, periods, counters;  // maps
+  unique_fd threads, bottoms, ring, counters;  // maps
+  // Who has borrowed the others does not have these.
+  unique_fd periods, identities;
   std::vector<CpuTick> ticks;
-  size_t scratch_bytes = 0;  // that the maps take of the kernel's memory besides the ring
-  bool sees_kernel = true;   // false: ticks that hit in the kernel are dropped, as `registers unreadable`
+  size_t scratch_bytes = 0;   // that the maps take of the kernel's memory besides the ring
+  bool sees_kernel = true;    // false: ticks that hit in the kernel are dropped, as `registers unreadable`
+  bool hides_kernel = false;  // samples have no frames of the kernel's
 };
 
 // The object file; empty if it was left out of this build.

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -7,7 +8,9 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <numeric>
 #include <thread>
+#include <vector>
 
 #include "linux/kernel_symbols.h"
 #include "linux/procfs.h"
@@ -42,6 +45,8 @@ TEST(Procfs, tells_where_a_thread_sleeps_and_that_it_runs) {
   EXPECT_EQ(sleeping_sp(tid), 0);
   stop = true;
   sleeper.join();
+  // Who waits for its end hears of it a moment before the kernel is done with it.
+  for (int i = 0; i < 10'000 && sleeping_sp(tid); ++i) ::usleep(1000);
   EXPECT_EQ(sleeping_sp(tid), std::nullopt);
 }
 
@@ -63,6 +68,39 @@ TEST(SelfMemory, copies_what_is_there_and_refuses_what_is_not) {
   pages[page - 1] = 'x';  // no end before the forbidden page
   EXPECT_EQ(memory.read_string(reinterpret_cast<Address>(pages + page - 4), 10), std::nullopt);
   ::munmap(pages, 2 * page);
+}
+
+TEST(SelfMemory, copies_many_and_large_pieces) {
+  const auto check = [] {
+    const SelfMemory memory;
+    std::vector<uint32_t> large(100'000);
+    std::iota(large.begin(), large.end(), 1);
+    std::vector<uint32_t> small(300), large_copy(large.size()), small_copy(small.size());
+    std::iota(small.begin(), small.end(), 7);
+    std::vector<MemoryPiece> pieces;
+    const auto want = [&](std::vector<uint32_t>& out, const std::vector<uint32_t>& from, size_t at, size_t count) {
+      pieces.push_back({out.data() + at, reinterpret_cast<Address>(from.data() + at), count * sizeof(uint32_t)});
+    };
+    for (size_t i = 0; i < 150; ++i) want(small_copy, small, i, 1);
+    want(large_copy, large, 0, large.size());
+    want(small_copy, small, 0, 0);
+    for (size_t i = 150; i < small.size(); ++i) want(small_copy, small, i, 1);
+    EXPECT_TRUE(memory.copy_all(pieces));
+    EXPECT_EQ(large_copy, large);
+    EXPECT_EQ(small_copy, small);
+    pieces.push_back({small_copy.data(), 8, 4});
+    EXPECT_FALSE(memory.copy_all(pieces));
+    EXPECT_TRUE(memory.copy_all(std::span(pieces).first(3)));  // what failed has left nothing behind
+    EXPECT_EQ(small_copy, small);
+  };
+  check();
+  // Where files may not be large there is another way.
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit tiny{1, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &tiny), 0);
+  check();
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
 }
 
 TEST(Procfs, a_thread_that_works_uses_cpu_time_and_one_that_is_gone_has_none) {

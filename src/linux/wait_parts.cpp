@@ -41,7 +41,7 @@ Result<WaitParts> make_wait_parts(bpf::Settings settings, size_t ring_bytes) {
   if (!kernel_is_new_enough()) return Error{Errc::kUnsupported, "Linux 6.1 or later is needed"};
   settings.ring_bytes = ring_bytes;
   settings.task_registers = 1;
-  const auto scratches = static_cast<uint32_t>(settings.virtual_threads.present != 0 ? possible_cpus() : 1);
+  const auto scratches = static_cast<uint32_t>(settings.java.virtual_threads.present != 0 ? possible_cpus() : 1);
   // Allocated at once, but for the copies, which are the agent's to add: the programs run where nothing can be.
   std::vector<BpfMapPlan> maps = {
       {kThreads, BPF_MAP_TYPE_HASH, sizeof(uint32_t), sizeof(bpf::WaitingThread), bpf::kMaxThreads},

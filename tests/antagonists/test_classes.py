@@ -25,10 +25,10 @@ def collector_options(jdk, collector):
 
 
 def check_stacks(document, late):
-    """Right, or said not to be: no frame has a wrong caller, and every name is one. Late, compiled code may be another's by
-    then, which is not always noticed (docs/fragments.md)."""
+    """Right, or said not to be: no frame has a wrong caller, and every name is one. Late, most of what was there is gone, and
+    said to be; compiled code may be another's by then, which is not always noticed (docs/fragments.md)."""
     quality = document["quality"]
-    assert quality["edges_checked"] > 50
+    assert late or quality["edges_checked"] > 50
     assert quality["bad_edges"] <= (2e-3 if late else 1e-4) * quality["edges_checked"], quality
     strange = [row["method"] for row in document["hot"] if not row["method"].isprintable() or not row["method"]]
     assert not strange

@@ -57,6 +57,7 @@ def test_export_writes_to_stdout_or_a_whole_file(recorded, tmp_path):
     assert "KnownAnswer" in text
     tarsier("export", file, "--to", "collapsed", "-o", tmp_path / "x.txt")
     assert (tmp_path / "x.txt").read_text() == text
+    assert tarsier("export", file, "--to", "collapsed", "-o", "-").stdout == text
     tarsier("export", file, "--to", "html", "-o", tmp_path / "x.html")
     assert (tmp_path / "x.html").read_text().lstrip().lower().startswith("<!doctype html>")
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["x.html", "x.txt"]

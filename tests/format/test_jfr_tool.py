@@ -96,7 +96,7 @@ def test_our_reader_agrees_with_the_jdk_about_its_own_recording(jdk, tmp_path):
     dump = run(program("recording_dump"), recording, "jdk.ExecutionSample").splitlines()
     ours = collections.Counter(re.sub(r"\(.*", "", top_frame(line)).replace("/", ".") for line in dump)
 
-    assert len(dump) == printed.count("jdk.ExecutionSample {") > 10
+    assert len(dump) == printed.count("jdk.ExecutionSample {") > 0
     assert ours == theirs
 
     # All the other events too: the same number of each type.

@@ -26,8 +26,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TARSIER = other_arch.FOLDER / "tarsier" if other_arch.is_asked_for() else ROOT / "tarsier"
 LIBRARY = ROOT / ("build/cross/libtarsier.so" if other_arch.is_asked_for() else "libtarsier.so")
 JAVA_SOURCES = ROOT / "tests/java"
-# Seconds; for everything that takes a moment on an idle machine. Emulation is some times slower.
-DEADLINE = 240 if other_arch.is_asked_for() else 60
+# Seconds; for everything that takes a moment on an idle machine.
+DEADLINE = 240
 
 
 def compile_programs(folder):
@@ -351,6 +351,19 @@ def signal_sets(pid):
         bits = int(mask, 16)
         sets[name] = {number + 1 for number in range(64) if bits >> number & 1}
     return sets
+
+
+def record_without_signals(pid, file, *options):
+    """Some seconds of it, during which no handler may be installed; the report."""
+    before = signal_sets(pid)
+    with Recorder(*options, "-o", file, pid) as recorder:
+        wait_until(lambda: file.exists() and file.stat().st_size > 20_000, "samples are in the file")
+        assert signal_sets(pid) == before, "a handler was installed"
+        time.sleep(5)
+        recorder.interrupt()
+        recorder.finish()
+    assert signal_sets(pid) == before
+    return report(file)
 
 
 def timers_of(pid):

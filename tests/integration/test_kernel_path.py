@@ -1,13 +1,11 @@
 """`--engine fragment --clock ebpf`: the kernel copies the stacks, and no signal reaches the application."""
 import json
-import os
 import resource
 import subprocess
-import time
 
 import pytest
-from harness import (DEADLINE, LIBRARY, Program, Recorder, ebpf_allowed, engine, report, signal_sets, tarsier, wait_until,
-                     wait_until_ready)
+from harness import (DEADLINE, LIBRARY, Program, descriptors_of, ebpf_allowed, engine, record_without_signals, report,
+                     signal_sets, tarsier, wait_for_recording, wait_until, wait_until_ready)
 from test_exit_codes import needs_root, open_folder, program_as_nobody, record_as  # noqa: F401  (a fixture)
 from test_fragment import check_complete, check_edges, check_roots
 from test_known_answer import METHODS, SERIAL, check_shares, waited
@@ -22,6 +20,19 @@ def check_books(document):
     assert used["mechanism"] == "ebpf"
     assert samples["taken"] == samples["written"] + sum(samples["dropped"].values()), samples
     assert samples["written"] >= 0.99 * samples["taken"] > 0, samples
+
+
+def check_all_is_sampled(document):
+    burner = next(thread for thread in document["threads"] if thread["name"] == "burner")
+    assert 0.93 <= burner["sampled_ns"] / burner["cpu_ns"] <= 1.07, burner
+
+
+def held(pid):
+    return [name for name in descriptors_of(pid) if "bpf" in name or "perf_event" in name]
+
+
+def wait_until_nothing_is_held(pid):
+    wait_until(lambda: held(pid) == [], lambda: f"nothing is held, not {held(pid)}", 10)
 
 
 @needs_ebpf
@@ -42,19 +53,9 @@ def test_shares_with_every_frame_found(jdk, classes, tmp_path):
 
 @needs_ebpf
 def test_all_cpu_time_is_sampled_and_no_signal_is_taken(known_answer, tmp_path):
-    before = signal_sets(known_answer.pid)
-    file = tmp_path / "out.jfr"
-    with Recorder(*EBPF, "--interval", "200us", "-o", file, known_answer.pid) as recorder:
-        wait_until(lambda: file.exists() and file.stat().st_size > 20_000, "samples are in the file")
-        assert signal_sets(known_answer.pid) == before, "a handler was installed"
-        time.sleep(5)
-        recorder.interrupt()
-        recorder.finish()
-    assert signal_sets(known_answer.pid) == before
-    document = report(file)
+    document = record_without_signals(known_answer.pid, tmp_path / "out.jfr", *EBPF, "--interval", "200us")
     check_books(document)
-    burner = next(thread for thread in document["threads"] if thread["name"] == "burner")
-    assert 0.93 <= burner["sampled_ns"] / burner["cpu_ns"] <= 1.07, burner
+    check_all_is_sampled(document)
 
 
 @needs_ebpf
@@ -81,13 +82,9 @@ def test_threads_that_live_for_a_moment_are_sampled_from_their_start_on(jdk, cla
 
 @needs_ebpf
 def test_many_sessions_leave_nothing_in_the_kernel(known_answer, tmp_path):
-    def held():
-        names = (os.readlink(f"/proc/{known_answer.pid}/fd/{fd}") for fd in os.listdir(f"/proc/{known_answer.pid}/fd"))
-        return sorted(name for name in names if "bpf" in name or "perf_event" in name)
-
     for number in range(5):
         tarsier("record", *EBPF, "-d", "300ms", "-o", tmp_path / f"{number}.jfr", known_answer.pid)
-        wait_until(lambda: held() == [], lambda: f"nothing is held, not {held()}", 10)
+        wait_until_nothing_is_held(known_answer.pid)
     check_books(report(tmp_path / "4.jfr"))
 
 
@@ -97,12 +94,64 @@ def test_only_for_fragments(known_answer, tmp_path):
     assert "--engine fragment" in done.stderr
 
 
+RIGHTS = ["setpriv", "--reuid", "nobody", "--regid", "nogroup", "--clear-groups", "--inh-caps", "+bpf,+perfmon",
+          "--ambient-caps", "+bpf,+perfmon"]
+
+
 @needs_root
-def test_a_jvm_without_the_rights_is_told_which(jdk, open_folder):  # noqa: F811
+@needs_ebpf
+@pytest.mark.parametrize("rights", [[], RIGHTS], ids=["root", "two capabilities"])
+def test_a_command_with_the_rights_lends_the_program_to_a_jvm_without(jdk, open_folder, rights):  # noqa: F811
+    file = open_folder / "x.jfr"
+    command = [open_folder / "tarsier", "record", *EBPF, "--interval", "200us", "-d", "5s", "-o", file]
     with program_as_nobody(jdk, open_folder) as program:
         try:
             wait_until_ready(program)
-            done = record_as(None, open_folder, *EBPF, "-d", "1s", "-o", open_folder / "x.jfr", program.pid)
+            before = signal_sets(program.pid)
+            done = subprocess.run([*rights, *map(str, command), str(program.pid)], capture_output=True, text=True,
+                                  timeout=DEADLINE, check=False)
+            assert done.returncode == 0, done.stderr
+            assert signal_sets(program.pid) == before
+            wait_until_nothing_is_held(program.pid)
+        finally:
+            program.kill()
+    document = report(file)
+    check_books(document)
+    assert "the command has loaded it" in engine(document, "fragment")["why"]
+    check_all_is_sampled(document)
+    check_complete(document, 0.99)
+    check_edges(document)
+
+
+@needs_root
+@needs_ebpf
+def test_a_command_that_is_killed_takes_its_program_with_it_and_the_agent_saves(jdk, open_folder):  # noqa: F811
+    file = open_folder / "x.jfr"
+    with program_as_nobody(jdk, open_folder) as program:
+        try:
+            wait_until_ready(program)
+            recorder = record_as(None, open_folder, *EBPF, "-d", "60s", "-o", file, program.pid)
+            wait_for_recording(file, by=recorder, at_least=20_000)
+            assert "anon_inode:bpf-map" in held(program.pid) and "anon_inode:bpf-prog" not in held(program.pid)
+            recorder.kill()
+            recorder.communicate()
+            wait_until_nothing_is_held(program.pid)
+            # The next one finds nothing in its way.
+            tarsier("record", *EBPF, "-d", "300ms", "-o", open_folder / "y.jfr", program.pid)
+        finally:
+            program.kill()
+    for recording in (file, open_folder / "y.jfr"):
+        document = report(recording)
+        check_books(document)
+        check_complete(document, 0.99)
+
+
+@needs_root
+def test_where_neither_has_the_rights_it_is_said_which(jdk, open_folder):  # noqa: F811
+    with program_as_nobody(jdk, open_folder) as program:
+        try:
+            wait_until_ready(program)
+            done = record_as("nobody", open_folder, *EBPF, "-d", "1s", "-o", open_folder / "x.jfr", program.pid)
             _, errors = done.communicate(timeout=DEADLINE)
             assert done.returncode == 4, errors
             assert "CAP_BPF" in errors and "CAP_PERFMON" in errors, errors
@@ -113,11 +162,9 @@ def test_a_jvm_without_the_rights_is_told_which(jdk, open_folder):  # noqa: F811
 
 @needs_root
 @needs_ebpf
-def test_two_capabilities_are_all_that_it_takes(jdk, classes, open_folder):  # noqa: F811
-    rights = ["setpriv", "--reuid", "nobody", "--regid", "nogroup", "--clear-groups", "--inh-caps", "+bpf,+perfmon",
-              "--ambient-caps", "+bpf,+perfmon"]
+def test_two_capabilities_are_all_that_a_jvm_needs(jdk, classes, open_folder):  # noqa: F811
     java = [jdk.tool("java"), "-cp", str(open_folder / "classes"), "KnownAnswer"]
-    with subprocess.Popen([*rights, *java], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
+    with subprocess.Popen([*RIGHTS, *java], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
         try:
             wait_until_ready(program)
             file = open_folder / "x.jfr"

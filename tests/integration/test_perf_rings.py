@@ -1,10 +1,9 @@
 """`--engine fragment --clock perf-rings`: the kernel copies the stacks into rings of perf's, for JVMs without any right."""
 import json
-import time
 
 import pytest
-from harness import (LIBRARY, Program, Recorder, engine, perf_allowed, report, samples_by_jfr, signal_sets, tarsier,
-                     wait_until, wait_until_ready)
+from harness import (LIBRARY, Program, engine, perf_allowed, record_without_signals, report, samples_by_jfr, tarsier,
+                     wait_until_ready)
 from test_exit_codes import needs_root, open_folder, program_as_nobody  # noqa: F401  (a fixture)
 from test_fragment import check_complete, check_edges, check_roots, walks
 from test_known_answer import SERIAL, check_shares
@@ -37,16 +36,7 @@ def test_shares_with_every_frame_found(jdk, classes, tmp_path):
 
 
 def test_all_cpu_time_is_sampled_and_no_signal_is_taken(known_answer, tmp_path):
-    before = signal_sets(known_answer.pid)
-    file = tmp_path / "out.jfr"
-    with Recorder(*RINGS, "--interval", "200us", "-o", file, known_answer.pid) as recorder:
-        wait_until(lambda: file.exists() and file.stat().st_size > 20_000, "samples are in the file")
-        assert signal_sets(known_answer.pid) == before, "a handler was installed"
-        time.sleep(5)
-        recorder.interrupt()
-        recorder.finish()
-    assert signal_sets(known_answer.pid) == before
-    document = report(file)
+    document = record_without_signals(known_answer.pid, tmp_path / "out.jfr", *RINGS, "--interval", "200us")
     check_books(document)
     burner = next(thread for thread in document["threads"] if thread["name"] == "burner")
     lost_ns = 200_000 * engine(document, "fragment")["samples"]["dropped"]["perf ring full"]

@@ -17,7 +17,7 @@
 namespace tarsier::agent {
 namespace {
 
-constexpr Nanos kDefaultInterval = millis(1);
+using control::kDefaultInterval;
 
 std::string paranoid_text() {
   const auto level = linux::read_number("/proc/sys/kernel/perf_event_paranoid");
@@ -152,7 +152,7 @@ Result<ClockChoice> try_ebpf(const control::SessionOptions& options) {
   choice.name = kKernelClock;
   choice.interval = options.interval.count != 0 ? options.interval : kDefaultInterval;
   choice.kernel = true;
-  choice.why = "an eBPF program copies the stacks, kernel stacks included: no signal reaches the application";
+  choice.why = "an eBPF program copies the stacks, and no signal reaches the application";
   return choice;
 }
 

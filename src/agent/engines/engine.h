@@ -16,6 +16,7 @@
 #include "base/units.h"
 #include "control/messages.h"
 #include "control/options.h"
+#include "linux/kernel_parts.h"
 #include "recording/writer.h"
 
 namespace tarsier::agent {
@@ -31,6 +32,9 @@ struct EngineContext {
   std::function<void()> make_room;
   // Code compiled up to this id may carry imprecise debug information.
   int32_t imprecise_until_compile_id = 0;
+  // In probe(): what the JVM's user has no right to make the command may make for it.
+  std::function<Result<linux::KernelParts>(const linux::bpf::JavaLayout& layout, size_t ring_bytes)>
+      borrow_kernel_parts;
 };
 
 struct EngineStats {
@@ -59,6 +63,9 @@ class Engine {
   // session may flush, if the names in them were too much for its memory. True: there was more.
   virtual bool drain() = 0;
   static constexpr size_t kPiece = 16;
+  // How long what is captured from now on may wait: the more is decoded at once, the less a sample costs, since a JVM's
+  // tables are not in the processor's cache when we come to them.
+  [[nodiscard]] virtual Nanos patience() const { return millis(20); }
   // Session thread, about once a second, before the file is flushed: what drain() put off for being dear.
   virtual void settle() {}
   // Any thread: no capture any more when it returns, whatever the session's thread is doing. The JVM is about to go.

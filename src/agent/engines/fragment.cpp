@@ -33,7 +33,14 @@ class FragmentEngine final : public SignalEngine {
     }
     return capture;
   }
-  void begin_decoding() override { decoding_->decoder().begin(); }
+  // Those that wait, as they mostly do, are nobody's business.
+  [[nodiscard]] bool samples_jvm_threads() const override {
+    return context_.options.native && choice_.event == recording::Event::kExecutionSample;
+  }
+  void begin_decoding() override {
+    if (samples_jvm_threads()) decoding_->look_for_jvm_threads();
+    decoding_->decoder().begin();
+  }
   void decode(const uint8_t* bytes) override {
     decoding_->decode(*reinterpret_cast<const capture::FragmentRecord*>(bytes), fragments_->bottoms());
   }

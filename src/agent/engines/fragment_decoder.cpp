@@ -1,11 +1,9 @@
 #include "agent/engines/fragment_decoder.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <algorithm>
 
 #include "agent/engines/wait_kind.h"
+#include "base/clock.h"
 
 namespace tarsier::agent {
 namespace {
@@ -28,6 +26,8 @@ FrameType type_of(FrameKind kind) {
       return FrameType::kNative;
     case FrameKind::kStub:
       return FrameType::kStub;
+    case FrameKind::kLibrary:
+      return FrameType::kVm;
   }
   return FrameType::kJava;
 }
@@ -54,10 +54,27 @@ std::string name_of(const hotspot::MethodInfo& method) {
   return name + "." + method.name;
 }
 
+// Of a wait nothing is copied but what lies behind the last Java frame.
+bool wants_native(const EngineContext& context, recording::Event event) {
+  return context.options.native && event != recording::Event::kWait;
+}
+
+// For the unwind tables of the application's libraries, and as much for names.
+size_t most_native(const EngineContext& context) {
+  return static_cast<size_t>(context.options.memory.count) / 8;
+}
+
 }  // namespace
 
 FragmentDecoder::FragmentDecoder(EngineContext& context, recording::Event event)
-    : context_(context), memory_(context.jvm.memory()), events_(context, event), last_of_(kThreadsRemembered) {}
+    : context_(context),
+      memory_(context.jvm.memory()),
+      native_(wants_native(context, event) ? NativeCode(context.jvm.memory(), most_native(context)) : NativeCode()),
+      events_(context, event),
+      last_of_(kThreadsRemembered) {
+  if (!wants_native(context, event)) return;
+  native_names_ = std::make_unique<NativeNames>(context.jvm.memory(), most_native(context));
+}
 
 Result<std::unique_ptr<FragmentDecoder>> FragmentDecoder::make(EngineContext& context, recording::Event event) {
   if (!context.jvm.lib().structs()) return Error{Errc::kUnsupported, "this JVM exports no vmStructs"};
@@ -82,7 +99,8 @@ Result<std::unique_ptr<FragmentDecoder>> FragmentDecoder::make(EngineContext& co
   auto walker = hotspot::StackWalker::find(memory, structs, *decoder->blobs_, *decoder->methods_,
                                            hotspot::Machine::host(), major, &decoder->native_);
   if (!walker) return std::move(walker).error();
-  decoder->walker_ = std::make_unique<hotspot::StackWalker>(*walker);
+  decoder->walker_ = std::make_unique<hotspot::StackWalker>(std::move(*walker));
+  if (decoder->native_names_ != nullptr) decoder->walker_->show_native();
   if (context.options.save_fragments > 0 && event != recording::Event::kWait) {
     decoder->saver_ = std::make_unique<FragmentSaver>(context, memory, decoder->native_);
   }
@@ -99,6 +117,10 @@ void FragmentDecoder::begin() {
   memory_.trust(std::move(ranges));
   ++batch_;
   redefinitions_.begin();
+  if (native_names_ != nullptr && native_.forget_unloaded()) {
+    native_names_->forget_libraries();
+    forget_last();
+  }
   const auto limit = static_cast<size_t>(context_.options.memory.count) / 8;
   if (blobs_->memory_used() > limit) blobs_->forget();
   if (methods_->memory_used() > limit) forget_methods();
@@ -111,8 +133,23 @@ FragmentDecoder::LastOf& FragmentDecoder::last_of(uint32_t thread) {
     last.bottom = {};
     last.stack.clear();
     last.recorded.clear();
+    last.end_of_jvm = {};
+    last.root.reset();
   }
   return last;
+}
+
+const std::string* FragmentDecoder::root_of(LastOf& last) {
+  if (native_names_ == nullptr) return nullptr;
+  if (!last.root) {
+    const auto thread = context_.threads.find(last.thread);
+    const std::string_view kind = thread ? thread->kind_of_jvm : "";
+    last.root = kind == "gc"    ? marker("[GC]")
+                : kind == "jit" ? marker("[JIT]")
+                : kind == "vm"  ? marker("[VM]")
+                                : nullptr;
+  }
+  return *last.root;
 }
 
 void FragmentDecoder::forget_last() {
@@ -128,8 +165,7 @@ void FragmentDecoder::forget_methods() {
   forget_last();
   methods_->forget_except(needed);
   stacks_.clear();
-  method_ids_.clear();
-  known_edges_.clear();
+  checked_calls_.assign(checked_calls_.size(), {});
   events_.forget_methods();
   // What is needed may be too much in itself.
   if (methods_->memory_used() > static_cast<size_t>(context_.options.memory.count) / 16) {
@@ -141,6 +177,11 @@ void FragmentDecoder::forget_methods() {
 void FragmentDecoder::decode(const capture::FragmentRecord& record) {
   const bool may_be_repeated = record.kept || events_.event() == recording::Event::kWallSample;
   java_bottom_.reset();
+  if (events_.start_over_if_forgotten()) {
+    stacks_.clear();
+    ++method_ids_;
+    for (LastOf& last : last_of_) last.recorded.clear();
+  }
   if (record.repeated) {
     const auto last = last_.find(record.thread);
     nothing_known_.clear();
@@ -149,13 +190,30 @@ void FragmentDecoder::decode(const capture::FragmentRecord& record) {
     stack_.failure = "stack_not_kept";
     return write(record, {}, stack_, nothing_known_);
   }
+  if (record.time_ns >= moment_began_ns_) {
+    // Code on a stack stays while the thread is interrupted, so what is there from now on was there then.
+    moment_began_ns_ = static_cast<uint64_t>(monotonic_now().count);
+    blobs_->set_moment(++moment_);
+  }
   learn_name(record.fragment());
+  native_.set_time(record.time_ns);
   LastOf& known = last_of(record.thread);
   const uint64_t wrong_before = edges_[static_cast<size_t>(hotspot::Edge::kWrong)];
   methods_->set_epochs(now(), copied_at(record), epoch_ ? record.fragment().epoch_doubt() : 0);
   if (redefinitions_.now() > 0) methods_->set_redefined();
-  walk(record.fragment(), known, stack_);
-  learn_bottom(record, known.bottom);
+  walk(record.fragment(), known, may_be_repeated || record.waits, stack_);
+  const std::string* root = root_of(known);
+  was_of_jvm_ = root != nullptr;
+  if (was_of_jvm_) {
+    stack_.frames.push_back({nullptr, root, 0, FrameType::kMarker});
+    // Some frames of the C library and of the JVM are below every one.
+    constexpr size_t kFewest = 3;
+    const bool all = walked_.complete() && walked_.frames.size() >= kFewest &&
+                     walked_.frames.back().method != hotspot::kUnknownNative;
+    java_bottom_ = known.end_of_jvm.saw(record.fragment(), record.time_ns, all ? walked_.highest : 0);
+  } else {
+    learn_bottom(record, known.bottom);
+  }
   if (saver_ != nullptr && record.fragment().epoch_doubt() == 0)
     save(record, edges_[static_cast<size_t>(hotspot::Edge::kWrong)] != wrong_before);
   if (record.waits) {
@@ -172,11 +230,11 @@ void FragmentDecoder::decode(const capture::FragmentRecord& record) {
 
 std::string_view FragmentDecoder::wait_of(const capture::FragmentRecord& record) const {
   const auto is_java = [](const Frame& frame) {
-    return frame.type != FrameType::kStub && frame.type != FrameType::kVm;
+    return frame.type != FrameType::kStub && frame.type != FrameType::kVm && frame.function == nullptr;
   };
   const auto innermost = std::find_if(stack_.frames.begin(), stack_.frames.end(), is_java);
   const hotspot::MethodInfo* method = innermost != stack_.frames.end() ? innermost->method : nullptr;
-  return kind_of_wait(method, record.fragment().thread_state == kThreadInNative, record.blocked);
+  return kind_of_wait(method, record.fragment().thread_state == hotspot::kThreadInNative, record.blocked);
 }
 
 // Of a JVM that does not count unloaded classes every batch is an epoch of its own.
@@ -190,29 +248,34 @@ uint64_t FragmentDecoder::copied_at(const capture::FragmentRecord& record) const
          (epoch_ ? record.fragment().epoch : batch_);
 }
 
-void FragmentDecoder::walk(const hotspot::Fragment& fragment, LastOf& last, Stack& out) {
+void FragmentDecoder::walk(const hotspot::Fragment& fragment, LastOf& last, bool whole, Stack& out) {
   walker_->walk(fragment, static_cast<size_t>(context_.options.max_depth), walked_, &last.stack);
   ++ends_[static_cast<size_t>(walked_.end)];
   ++starts_[static_cast<size_t>(walked_.start)];
-  out = {};
+  out.start_over();
   out.deeper = walked_.end == WalkEnd::kTooDeep || walked_.end == WalkEnd::kTooShort;
   out.thawing = walked_.end == WalkEnd::kThawing;
   out.virtual_id = walked_.is_virtual ? fragment.virtual_id : 0;
   if (!walked_.complete() && !out.deeper && !out.thawing) out.failure = name_of(walked_.end);
-  if (walked_.start == hotspot::WalkStart::kNativeLeaf) {
+  if (walked_.start == hotspot::WalkStart::kNativeLeaf && native_names_ == nullptr) {
     out.frames.push_back({nullptr, marker(library_name(fragment.pc)), 0, FrameType::kVm});
   }
-  for (const hotspot::WalkedFrame& frame : walked_.frames) {
-    out.frames.push_back(frame_of(frame));
-    if (&frame != walked_.frames.data()) continue;
-    out.imprecise = frame.blob != nullptr && frame.blob->compile_id > 0 &&
-                    frame.blob->compile_id <= context_.imprecise_until_compile_id;
+  if (whole) last.recorded.clear();
+  if (last.recorded.size() > walked_.reused && walked_.end != WalkEnd::kTooShort) last.recorded.resize(walked_.reused);
+  const size_t known = walked_.end == WalkEnd::kTooShort ? 0 : last.recorded.size();
+  for (size_t i = 0; i + known < walked_.frames.size(); ++i) out.frames.push_back(frame_of(walked_.frames[i]));
+  const auto first = std::find_if(walked_.frames.begin(), walked_.frames.end(),
+                                  [](const auto& frame) { return frame.kind != FrameKind::kLibrary; });
+  if (first != walked_.frames.end()) {
+    const hotspot::CodeBlob* code = first->blob;
+    if (walked_.start != hotspot::WalkStart::kNativeLeaf) out.innermost = first->info;
+    out.imprecise = code != nullptr && code->compile_id > 0 && code->compile_id <= context_.imprecise_until_compile_id;
   }
   check_edges();
+  if (native_names_ != nullptr) count_native();
   all_frames_ += walked_.frames.size();
   reused_frames_ += walked_.reused;
   last.stack.keep(walked_);
-  if (last.recorded.size() > walked_.reused) last.recorded.resize(walked_.reused);
 }
 
 void FragmentDecoder::learn_bottom(const capture::FragmentRecord& record, SteadyBottom& bottom) {
@@ -246,6 +309,7 @@ void FragmentDecoder::check_edges() {
   for (size_t i = 0; i + 1 < walked_.frames.size(); ++i) {
     hotspot::WalkedFrame& callee = walked_.frames[i];
     const hotspot::WalkedFrame& caller = walked_.frames[i + 1];
+    if (callee.kind == FrameKind::kLibrary || caller.kind == FrameKind::kLibrary) continue;  // no call by bytecodes
     const bool is_new = i + walked_.reused < walked_.frames.size();
     if (is_new && edge_check_ && !callee.called_by_vm && callee.info != nullptr && caller.info != nullptr) {
       callee.call_of = check_edge(callee, caller);
@@ -255,36 +319,58 @@ void FragmentDecoder::check_edges() {
 }
 
 hotspot::Edge FragmentDecoder::check_edge(const hotspot::WalkedFrame& callee, const hotspot::WalkedFrame& caller) {
-  hotspot::CheckedCall* checked = caller.checked;
-  if (checked != nullptr && checked->callee == callee.info && checked->caller == caller.info &&
-      checked->bci == caller.bci) {
-    return checked->edge;
-  }
-  const uint64_t key[] = {reinterpret_cast<uint64_t>(callee.info), reinterpret_cast<uint64_t>(caller.info),
-                          static_cast<uint64_t>(caller.bci)};
-  const XXH128_hash_t hash = XXH3_128bits(key, sizeof(key));
-  constexpr size_t kMostKnown = 1 << 16;
-  if (known_edges_.size() >= kMostKnown) known_edges_.clear();
-  const StackKey call{hash.low64, hash.high64};
-  auto it = known_edges_.find(call);
-  if (it == known_edges_.end()) {
+  if (caller.checked_callee == callee.info) return caller.checked_edge;
+  const auto number = [](const void* pointer) { return reinterpret_cast<uint64_t>(pointer); };
+  const StackKey hash = extend({number(callee.info), number(caller.info)}, static_cast<uint64_t>(caller.bci), 0);
+  CheckedCall& checked = checked_calls_[hash.low >> (64 - kLog2Calls)];
+  if (checked.callee != callee.info || checked.caller != caller.info || checked.bci != caller.bci) {
     // The bytecodes that call go with their class.
     if (!methods_->is_loaded(*caller.info)) return hotspot::Edge::kUncheckable;
     const hotspot::Edge edge = edge_check_->check(*caller.info, caller.bci, *callee.info);
     if (methods_->epoch_has_passed()) return hotspot::Edge::kUncheckable;
-    it = known_edges_.emplace(call, edge).first;
+    checked = {callee.info, caller.info, caller.bci, edge};
   }
-  if (checked != nullptr) *checked = {callee.info, caller.info, caller.bci, it->second};
-  return it->second;
+  if (caller.kept != nullptr) {
+    caller.kept->checked_callee = callee.info;
+    caller.kept->checked_edge = checked.edge;
+  }
+  return checked.edge;
+}
+
+void FragmentDecoder::count_native() {
+  const auto is_library = [](const auto& frame) { return frame.kind == FrameKind::kLibrary; };
+  const auto is_unknown = [&](const auto& frame) {
+    return is_library(frame) && frame.method == hotspot::kUnknownNative;
+  };
+  const auto& frames = walked_.frames;
+  const auto java = std::find_if_not(frames.begin(), frames.end(), is_library);
+  if (java != frames.begin()) {
+    ++native_counts_.samples;
+    const bool found = walked_.complete() || java != frames.end();
+    if (found && std::none_of(frames.begin(), java, is_unknown)) ++native_counts_.complete;
+  }
+  if (std::none_of(java, frames.end(), is_library)) return;
+  ++native_counts_.gaps;
+  if (std::none_of(java, frames.end(), is_unknown)) ++native_counts_.gaps_filled;
+}
+
+FragmentDecoder::Frame FragmentDecoder::native_frame(Address pc) {
+  if (pc == hotspot::kUnknownNative || native_.is_doubtful(pc))
+    return {nullptr, marker("[native]"), 0, FrameType::kMarker};
+  const NativeFunction& function = native_names_->at(pc);
+  return {nullptr, nullptr, 0, function.of_jvm ? FrameType::kVm : FrameType::kNative, -1, 0, &function};
 }
 
 FragmentDecoder::Frame FragmentDecoder::frame_of(const hotspot::WalkedFrame& walked) {
+  if (walked.kind == FrameKind::kLibrary) return native_frame(walked.method);
   if (walked.kind == FrameKind::kStub) {
     const std::string_view piece = stub_names_.at(walked.method);
     return {nullptr, marker(piece.empty() ? walked.blob->name : std::string(piece)), 0, FrameType::kStub};
   }
   if (walked.info == nullptr) return {nullptr, marker("[unloaded]"), 0, type_of(walked.kind)};
-  return {walked.info, nullptr, walked.bci, type_of(walked.kind)};
+  const uint64_t label = is_valid(walked.label) ? walked.label : label_of(*walked.info);
+  if (walked.kept != nullptr) walked.kept->label = label;
+  return {walked.info, nullptr, walked.bci, type_of(walked.kind), walked.line, label};
 }
 
 const std::string* FragmentDecoder::marker(std::string name) {
@@ -304,29 +390,23 @@ void FragmentDecoder::forget_ended_threads() {
 }
 
 void FragmentDecoder::write(const capture::SampleHeader& header, std::span<const uint64_t> kernel, const Stack& stack,
-                            std::vector<recording::Frame>& known) {
-  if (events_.start_over_if_forgotten()) {
-    stacks_.clear();
-    method_ids_.clear();
-    for (LastOf& last : last_of_) last.recorded.clear();
-  }
+                            std::vector<RecordedFrame>& known) {
   events_.write(header, {stack_id(kernel, stack, known), stack.imprecise, stack.failure, stack.virtual_id, stack.wait});
-  if (stack.failure.empty() && !stack.frames.empty() && stack.frames.front().method != nullptr) {
-    events_.add_self(stack.frames.front().method, header.weight_ns);
-  }
+  if (stack.failure.empty() && stack.innermost != nullptr) events_.add_self(stack.innermost, header.weight_ns);
 }
 
 recording::StackId FragmentDecoder::stack_id(std::span<const uint64_t> kernel, const Stack& stack,
-                                             std::vector<recording::Frame>& known) {
-  hashed_.assign(kernel.begin(), kernel.end());
-  hashed_.push_back((stack.deeper ? 1 : 0) + (stack.thawing ? 2 : 0));
-  hashed_.push_back(reinterpret_cast<uint64_t>(stack.failure.empty() ? nullptr : marker(stack.failure)));
-  for (const Frame& frame : stack.frames) {
-    hashed_.push_back(reinterpret_cast<uint64_t>(frame.method) ^ reinterpret_cast<uint64_t>(frame.marker));
-    hashed_.push_back(static_cast<uint64_t>(static_cast<uint32_t>(frame.bci)) << 8 | static_cast<uint64_t>(frame.type));
+                                             std::vector<RecordedFrame>& known) {
+  StackKey key = known.empty() ? StackKey{} : known.back().key;
+  for (auto frame = stack.frames.rbegin(); frame != stack.frames.rend(); ++frame) {
+    const recording::Frame record = recorded(*frame);
+    key = extend(key, record.method.value,
+                 static_cast<uint64_t>(static_cast<uint32_t>(record.bci)) << 8 | static_cast<uint64_t>(record.type));
+    known.push_back({record, key});
   }
-  const XXH128_hash_t hash = XXH3_128bits(hashed_.data(), hashed_.size() * sizeof(uint64_t));
-  const StackKey key{hash.low64, hash.high64};
+  key = extend(key, (stack.deeper ? 1 : 0) + (stack.thawing ? 2 : 0),
+               reinterpret_cast<uint64_t>(stack.failure.empty() ? nullptr : marker(stack.failure)));
+  for (const uint64_t address : kernel) key = extend(key, address, kernel.size());
   const auto it = stacks_.find(key);
   if (it != stacks_.end()) return it->second;
 
@@ -334,12 +414,10 @@ recording::StackId FragmentDecoder::stack_id(std::span<const uint64_t> kernel, c
   for (const uint64_t address : kernel) {
     frames_.push_back({context_.methods.marker(std::string(kernel_symbols_.find(address))), 0, 0, FrameType::kKernel});
   }
-  if (stack.frames.empty() && stack.failure.empty()) {
+  if (known.empty() && stack.failure.empty()) {
     frames_.push_back({context_.methods.marker("[no Java frame]"), 0, 0, FrameType::kMarker});
   }
-  while (known.size() < stack.frames.size())
-    known.push_back(recorded(stack.frames[stack.frames.size() - known.size() - 1]));
-  frames_.insert(frames_.end(), known.rbegin(), known.rend());
+  for (auto frame = known.rbegin(); frame != known.rend(); ++frame) frames_.push_back(frame->frame);
   // What could not be found lies below what was.
   if (!stack.failure.empty()) {
     frames_.push_back({context_.methods.marker("[failed: " + stack.failure + "]"), 0, 0, FrameType::kMarker});
@@ -350,17 +428,31 @@ recording::StackId FragmentDecoder::stack_id(std::span<const uint64_t> kernel, c
 }
 
 recording::Frame FragmentDecoder::recorded(const Frame& frame) {
-  const int32_t line = frame.method != nullptr ? frame.method->line(frame.bci) : 0;
+  const int32_t line = frame.method == nullptr ? 0 : frame.line >= 0 ? frame.line : frame.method->line(frame.bci);
   return {method_id(frame), line, std::max(frame.bci, 0), frame.type};
 }
 
 recording::MethodId FragmentDecoder::method_id(const Frame& frame) {
+  if (frame.function != nullptr) return recording::MethodId(static_cast<uint32_t>(label_of(*frame.function)));
   if (frame.method == nullptr) return context_.methods.marker(*frame.marker);
-  const auto it = method_ids_.find(frame.method);
-  if (it != method_ids_.end()) return it->second;
-  const hotspot::MethodInfo& method = *frame.method;
-  const auto id = context_.writer.method({method.class_name, method.name, method.signature, method.access});
-  return method_ids_.emplace(frame.method, id).first->second;
+  return recording::MethodId(static_cast<uint32_t>(is_valid(frame.label) ? frame.label : label_of(*frame.method)));
+}
+
+uint64_t FragmentDecoder::label_of(const NativeFunction& function) {
+  if (!is_valid(function.label)) {
+    const auto id = context_.writer.method({function.library, function.name, "", 0});
+    function.label = uint64_t{method_ids_} << 32 | id.value;
+  }
+  return function.label;
+}
+
+uint64_t FragmentDecoder::label_of(const hotspot::MethodInfo& method) {
+  uint64_t& label = method.label.value;
+  if (!is_valid(label)) {
+    const auto id = context_.writer.method({method.class_name, method.name, method.signature, method.access});
+    label = uint64_t{method_ids_} << 32 | id.value;
+  }
+  return label;
 }
 
 std::pair<std::string, double> FragmentDecoder::hottest() const {

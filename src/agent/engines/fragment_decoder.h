@@ -12,7 +12,9 @@
 
 #include "agent/engines/engine.h"
 #include "agent/engines/fragment_saver.h"
+#include "agent/engines/jvm_stack_end.h"
 #include "agent/engines/native_code.h"
+#include "agent/engines/native_names.h"
 #include "agent/engines/sample_events.h"
 #include "agent/engines/stack_key.h"
 #include "agent/engines/steady_bottom.h"
@@ -39,6 +41,8 @@ class FragmentDecoder {
   // Above where the thread of the fragment that was decoded last has no Java frames, if that is now known; 0 if what
   // was known has proved wrong.
   [[nodiscard]] std::optional<uint64_t> java_bottom() const { return java_bottom_; }
+  // It was a thread of the JVM's own, and that is where its stack ends.
+  [[nodiscard]] bool was_of_jvm() const { return was_of_jvm_; }
   // Frames are missing from the stack that was decoded last, since too little of it was copied.
   [[nodiscard]] bool stack_was_cut() const {
     return walked_.end == hotspot::WalkEnd::kTooShort || walked_.end == hotspot::WalkEnd::kNotThawed;
@@ -57,39 +61,81 @@ class FragmentDecoder {
   // Of all frames, how many were known from the stack that the thread had before.
   [[nodiscard]] uint64_t frames() const { return all_frames_; }
   [[nodiscard]] uint64_t reused_frames() const { return reused_frames_; }
+  // Of native frames, if they are wanted; otherwise null.
+  struct NativeCounts {
+    uint64_t samples = 0;      // that were taken in native code
+    uint64_t complete = 0;     // of those: all native frames up to Java, or to where the thread began
+    uint64_t gaps = 0;         // samples with native frames between Java frames
+    uint64_t gaps_filled = 0;  // of those: all of them
+  };
+  [[nodiscard]] const NativeCounts* native_counts() const {
+    return native_names_ != nullptr ? &native_counts_ : nullptr;
+  }
+  [[nodiscard]] size_t native_memory() const {
+    return native_names_ != nullptr ? native_names_->memory_used() + native_.memory_used() : 0;
+  }
   // Null unless fragments are saved.
   [[nodiscard]] const FragmentSaver* saver() const { return saver_.get(); }
 
  private:
-  // One frame of a decoded stack. What it points to stays.
+  // One frame of a decoded stack. What it points to stays, also when the walk that has found it is long over.
   struct Frame {
     const hotspot::MethodInfo* method;  // null: a stub, or a method that is gone
     const std::string* marker;          // of those
     int32_t bci;
     recording::FrameType type;
-    bool operator==(const Frame&) const = default;
+    int32_t line = -1;                         // -1: nobody has looked yet
+    uint64_t label = 0;                        // of the method
+    const NativeFunction* function = nullptr;  // of a library
   };
   struct Stack {
-    std::vector<Frame> frames;  // Java's, innermost first
+    std::vector<Frame> frames;  // Java's, innermost first, but for those that are known from the thread's last stack
+    const hotspot::MethodInfo* innermost = nullptr;  // null: the thread was in no Java method itself
     std::string failure;
     bool imprecise = false;
     bool deeper = false;     // outer frames are missing
     bool thawing = false;    // inner ones are
     int64_t virtual_id = 0;  // whose it is, if it is a virtual thread's
     std::string_view wait;   // of a thread that waits: what for
+
+    void start_over() {
+      frames.clear();
+      innermost = nullptr;
+      failure.clear();
+      imprecise = deeper = thawing = false;
+      virtual_id = 0;
+      wait = {};
+    }
   };
 
+  // A frame as it is recorded, and the key of the stack from the outermost frame to this one.
+  struct RecordedFrame {
+    recording::Frame frame;
+    StackKey key;
+  };
   // What is known of a thread from its last sample.
   struct LastOf {
     uint32_t thread = 0;
     SteadyBottom bottom;
     hotspot::RememberedStack stack;
-    std::vector<recording::Frame> recorded;  // of its frames, outermost first, as far as they are known
+    std::vector<RecordedFrame> recorded;     // outermost first
+    JvmStackEnd end_of_jvm;                  // of a thread of the JVM's own
+    std::optional<const std::string*> root;  // what stands below its frames: of Java threads null; nothing: not known
   };
+  // What the check of a call has said. Most calls come up again and again.
+  struct CheckedCall {
+    const hotspot::MethodInfo* callee = nullptr;
+    const hotspot::MethodInfo* caller = nullptr;
+    int32_t bci = -1;
+    hotspot::Edge edge = hotspot::Edge::kUncheckable;
+  };
+  static constexpr int kLog2Calls = 15;
 
   FragmentDecoder(EngineContext& context, recording::Event event);
   void forget_methods();
   LastOf& last_of(uint32_t thread);
+  // [GC], [JIT] or [VM]; null of Java threads.
+  const std::string* root_of(LastOf& last);
   void forget_last();
   void learn_bottom(const capture::FragmentRecord& record, SteadyBottom& bottom);
   // Epochs of the methods.
@@ -97,51 +143,60 @@ class FragmentDecoder {
   [[nodiscard]] uint64_t copied_at(const capture::FragmentRecord& record) const;
   void check_edges();
   hotspot::Edge check_edge(const hotspot::WalkedFrame& callee, const hotspot::WalkedFrame& caller);
-  void walk(const hotspot::Fragment& fragment, LastOf& last, Stack& out);
+  // What is known of the thread's last stack is left out of `out`, unless it shall be `whole`.
+  void walk(const hotspot::Fragment& fragment, LastOf& last, bool whole, Stack& out);
   void save(const capture::FragmentRecord& record, bool wrong);
   [[nodiscard]] std::string_view wait_of(const capture::FragmentRecord& record) const;
   void learn_name(const hotspot::Fragment& fragment);
   Frame frame_of(const hotspot::WalkedFrame& walked);
+  Frame native_frame(Address pc);
+  void count_native();
   const std::string* marker(std::string name);
-  // `known`: of the stack's frames, outermost first; it learns the others if they are needed.
+  // `known`: the frames behind those of the stack, outermost first, to which these are added.
   void write(const capture::SampleHeader& header, std::span<const uint64_t> kernel, const Stack& stack,
-             std::vector<recording::Frame>& known);
-  recording::StackId stack_id(std::span<const uint64_t> kernel, const Stack& stack,
-                              std::vector<recording::Frame>& known);
+             std::vector<RecordedFrame>& known);
+  recording::StackId stack_id(std::span<const uint64_t> kernel, const Stack& stack, std::vector<RecordedFrame>& known);
   recording::Frame recorded(const Frame& frame);
   recording::MethodId method_id(const Frame& frame);
+  // With the id of the method for the writer.
+  uint64_t label_of(const hotspot::MethodInfo& method);
+  uint64_t label_of(const NativeFunction& function);
+  [[nodiscard]] bool is_valid(uint64_t label) const { return label >> 32 == method_ids_; }
 
   EngineContext& context_;
   TrustedMemory memory_;
   std::optional<hotspot::UnloadEpoch> epoch_;
   Redefinitions redefinitions_;
   uint64_t batch_ = 0;
+  uint64_t moment_ = 0, moment_began_ns_ = 0;
   std::unique_ptr<hotspot::CodeCache> cache_;
   std::unique_ptr<hotspot::CodeBlobs> blobs_;
   std::unique_ptr<hotspot::Methods> methods_;
   std::unique_ptr<hotspot::StackWalker> walker_;
-  const NativeCode native_;
+  NativeCode native_;
+  std::unique_ptr<NativeNames> native_names_;  // null: native frames are not wanted
   std::unique_ptr<FragmentSaver> saver_;
   StubNames stub_names_;
   hotspot::WalkedStack walked_;
   Stack stack_;
   std::optional<uint64_t> java_bottom_;
+  bool was_of_jvm_ = false;
 
   SampleEvents events_;
   std::unordered_map<StackKey, recording::StackId, StackKeyHash> stacks_;
-  std::unordered_map<const void*, recording::MethodId> method_ids_;  // by MethodInfo or marker
+  uint32_t method_ids_ = 1;  // which of the ids that methods are labelled with are valid
   std::vector<recording::Frame> frames_;
-  std::vector<uint64_t> hashed_;
   std::unordered_map<std::string, std::unique_ptr<std::string>> markers_;
   linux::KernelSymbols kernel_symbols_;
   std::vector<LastOf> last_of_;  // by a part of the thread's number
-  std::vector<recording::Frame> nothing_known_;
+  std::vector<RecordedFrame> nothing_known_;
   std::unordered_map<uint32_t, Stack> last_;  // of threads that may be said to be where they were
   std::vector<uint32_t> ended_;
   std::optional<hotspot::EdgeCheck> edge_check_;
-  std::unordered_map<StackKey, hotspot::Edge, StackKeyHash> known_edges_;
-  std::array<uint64_t, 3> edges_{};  // by Edge
+  std::vector<CheckedCall> checked_calls_{size_t{1} << kLog2Calls};  // by a hash
+  std::array<uint64_t, 3> edges_{};                                  // by Edge
   uint64_t all_frames_ = 0, reused_frames_ = 0;
+  NativeCounts native_counts_;
   std::array<uint64_t, static_cast<size_t>(hotspot::WalkEnd::kCount)> ends_{};
   std::array<uint64_t, static_cast<size_t>(hotspot::WalkStart::kCount)> starts_{};
 };

@@ -19,7 +19,7 @@ Result<FragmentDecoding> FragmentDecoding::make(EngineContext& context, recordin
     fields->unloaded = reinterpret_cast<const uint64_t*>(epoch->counter());
     fields->unloaded_shared = reinterpret_cast<const uint64_t*>(epoch->shared_counter());
   }
-  FragmentDecoding decoding(*fields, std::move(*decoder));
+  FragmentDecoding decoding(*fields, std::move(*decoder), context.threads);
   if (auto found = find_virtual_threads(context.jvm)) {
     decoding.virtual_threads_ = *found;
   } else {
@@ -33,7 +33,7 @@ void FragmentDecoding::decode(const capture::FragmentRecord& record, capture::Ja
   const auto bottom = decoder_->java_bottom();
   if (!bottom) return;
   const bool wider = *bottom > bottoms.of(record.thread);
-  if (*bottom == 0 || wider) bottoms.learn(record.thread, *bottom);
+  if (*bottom == 0 || wider || decoder_->was_of_jvm()) bottoms.learn(record.thread, *bottom);
 }
 
 size_t FragmentDecoding::ring_bytes(const control::SessionOptions& options) {
@@ -60,6 +60,13 @@ void FragmentDecoding::add_to(EngineStats& stats) const {
   stats.counters["edges: uncheckable"] = static_cast<int64_t>(edges[static_cast<size_t>(hotspot::Edge::kUncheckable)]);
   stats.counters["frames"] = static_cast<int64_t>(decoder_->frames());
   stats.counters["frames: known from the thread's last stack"] = static_cast<int64_t>(decoder_->reused_frames());
+  if (const auto* native = decoder_->native_counts()) {
+    stats.counters["native: samples in native code"] = static_cast<int64_t>(native->samples);
+    stats.counters["native: with all their native frames"] = static_cast<int64_t>(native->complete);
+    stats.counters["native: samples with native code between Java frames"] = static_cast<int64_t>(native->gaps);
+    stats.counters["native: with all frames of it"] = static_cast<int64_t>(native->gaps_filled);
+    stats.memory += Bytes(static_cast<int64_t>(decoder_->native_memory()));
+  }
   if (decoder_->saver() != nullptr) decoder_->saver()->add_to(stats);
   std::tie(stats.hottest, stats.hottest_share) = decoder_->hottest();
 }

@@ -10,6 +10,7 @@
 
 #include "agent/engines/engine.h"
 #include "agent/engines/fragment_decoder.h"
+#include "agent/jvm_threads.h"
 #include "capture/java_bottoms.h"
 #include "hotspot/sigsafe/fragment.h"
 #include "hotspot/sigsafe/virtual_thread.h"
@@ -28,6 +29,8 @@ class FragmentDecoding {
     return virtual_threads_ ? &*virtual_threads_ : nullptr;
   }
   FragmentDecoder& decoder() { return *decoder_; }
+  // As often as you like, once somebody follows them.
+  void look_for_jvm_threads() { jvm_threads_->look_if_due(); }
   // Decodes the record, and learns from it where its thread's Java frames end.
   void decode(const capture::FragmentRecord& record, capture::JavaBottoms& bottoms);
   void add_to(EngineStats& stats) const;
@@ -36,12 +39,14 @@ class FragmentDecoding {
   static size_t ring_bytes(const control::SessionOptions& options);
 
  private:
-  FragmentDecoding(const hotspot::ThreadFields& fields, std::unique_ptr<FragmentDecoder> decoder)
-      : fields_(fields), decoder_(std::move(decoder)) {}
+  FragmentDecoding(const hotspot::ThreadFields& fields, std::unique_ptr<FragmentDecoder> decoder,
+                   ThreadRegistry& threads)
+      : fields_(fields), decoder_(std::move(decoder)), jvm_threads_(std::make_unique<JvmThreads>(threads)) {}
 
   hotspot::ThreadFields fields_;
   std::optional<hotspot::VirtualThreadLayout> virtual_threads_;
   std::unique_ptr<FragmentDecoder> decoder_;
+  std::unique_ptr<JvmThreads> jvm_threads_;
 };
 
 }  // namespace tarsier::agent

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "linux/bpf_map.h"
+#include "linux/bpf_program.h"
 #include "linux/cpus.h"
 
 namespace tarsier::agent {
@@ -41,82 +42,81 @@ linux::bpf::VirtualThreads copy(const hotspot::VirtualThreadLayout& layout) {
   out.references_compressed = layout.references.compressed ? 1 : 0;
   out.bad_colours = reinterpret_cast<uintptr_t>(layout.references.bad_colours);
   out.colour_bits = reinterpret_cast<uintptr_t>(layout.references.colour_bits);
+  out.code_begin = layout.code_begin;
+  out.code_end = layout.code_end;
   out.present = 1;
   return out;
 }
 
 }  // namespace
 
-linux::bpf::Settings KernelCapture::settings_for(const hotspot::ThreadFields& fields,
-                                                 const hotspot::VirtualThreadLayout* virtual_threads) {
-  linux::bpf::Settings settings{};
-  settings.anchor_sp = fields.anchor_sp;
-  settings.anchor_pc = fields.anchor_pc;
-  settings.anchor_fp = fields.anchor_fp;
-  settings.thread_state = fields.thread_state;
-  settings.continuation = fields.continuation;
-  settings.stack_base = fields.stack_base;
-  settings.unloaded = reinterpret_cast<uintptr_t>(fields.unloaded);
-  settings.unloaded_shared = reinterpret_cast<uintptr_t>(fields.unloaded_shared);
-  if (virtual_threads != nullptr) settings.virtual_threads = copy(*virtual_threads);
-  return settings;
+linux::bpf::JavaLayout KernelCapture::layout_of(const hotspot::ThreadFields& fields,
+                                                const hotspot::VirtualThreadLayout* virtual_threads) {
+  linux::bpf::JavaLayout layout{};
+  layout.anchor_sp = fields.anchor_sp;
+  layout.anchor_pc = fields.anchor_pc;
+  layout.anchor_fp = fields.anchor_fp;
+  layout.thread_state = fields.thread_state;
+  layout.continuation = fields.continuation;
+  layout.stack_base = fields.stack_base;
+  layout.pending_monitor = fields.pending_monitor;
+  layout.unloaded = reinterpret_cast<uintptr_t>(fields.unloaded);
+  layout.unloaded_shared = reinterpret_cast<uintptr_t>(fields.unloaded_shared);
+  if (virtual_threads != nullptr) layout.virtual_threads = copy(*virtual_threads);
+  return layout;
 }
 
-KernelCapture::KernelCapture(linux::KernelParts parts, linux::BpfRing ring, Mapping bottoms, Nanos interval,
+namespace {
+
+std::optional<linux::DrawnTicks> take_ticks(linux::KernelParts& parts, Nanos interval) {
+  if (parts.ticks.empty()) return std::nullopt;
+  return linux::DrawnTicks(std::exchange(parts.ticks, {}), std::exchange(parts.periods, {}), interval);
+}
+
+}  // namespace
+
+KernelCapture::KernelCapture(linux::KernelParts parts, linux::BpfRing ring, Mapping told, Nanos interval,
                              size_t ring_bytes)
-    : interval_(interval),
-      ring_bytes_(ring_bytes),
+    : ring_bytes_(ring_bytes),
       ring_(std::move(ring)),
-      bottoms_(std::move(bottoms)),
-      ticks_(std::exchange(parts.ticks, {})),
-      parts_(std::move(parts)),
-      random_(static_cast<uint64_t>(clock_now(CLOCK_MONOTONIC).count) | 1),
-      next_draw_(ticks_.size()) {}
+      told_(std::move(told)),
+      ticks_(take_ticks(parts, interval)),
+      parts_(std::move(parts)) {}
 
 Result<std::unique_ptr<KernelCapture>> KernelCapture::over(linux::KernelParts parts, Nanos interval,
                                                            size_t ring_bytes) {
   auto ring = linux::BpfRing::map(parts.ring.get(), ring_bytes);
   if (!ring) return std::move(ring).error();
-  Mapping bottoms = Mapping::of(parts.bottoms.get(), sizeof(capture::JavaBottoms));
-  if (!bottoms) return errno_error("mapping what is shared with the eBPF program", errno);
+  Mapping told = Mapping::of(parts.bottoms.get(), sizeof(linux::bpf::Told));
+  if (!told) return errno_error("mapping what is shared with the eBPF program", errno);
+  // A map that was given to us may be of no use.
+  const pid_t nobody = 0;
+  if (linux::erase_in_bpf_map(parts.threads.get(), &nobody) == EPERM) {
+    return errno_error(
+        "using the maps of the eBPF program (in a container the seccomp profile must allow bpf; before Linux 5.19 it "
+        "takes sysctl kernel.unprivileged_bpf_disabled=0)",
+        EPERM, Errc::kNotPermitted);
+  }
   return std::unique_ptr<KernelCapture>(
-      new KernelCapture(std::move(parts), std::move(*ring), std::move(bottoms), interval, ring_bytes));
+      new KernelCapture(std::move(parts), std::move(*ring), std::move(told), interval, ring_bytes));
 }
 
 Status KernelCapture::start() {
-  const Nanos now = clock_now(CLOCK_MONOTONIC);
-  for (size_t i = 0; i < ticks_.size(); ++i) {
-    if (Status status = draw_period(i, now); !status) return status;
-  }
-  return ticks_.enable();
+  awake().store(1, std::memory_order_relaxed);
+  return ticks_ ? ticks_->start() : Status();
 }
 
-// Each CPU has a period of its own, so they are out of phase from the start on. It keeps it for a number of ticks, not
-// for a time: the mean of the periods is then the mean time between samples.
-Status KernelCapture::draw_period(size_t index, Nanos now) {
-  // The timer starts anew, and half a period on average goes without a tick: one in 800 is no loss.
-  constexpr int64_t kTicks = 400;
-  const uint64_t period =
-      std::max(linux::CpuTicks::kFinestNs, capture::draw_period(static_cast<uint64_t>(interval_.count), random_));
-  next_draw_[index] = now + Nanos(static_cast<int64_t>(period)) * kTicks;
-  if (Status status = ticks_.set_period(index, period); !status) return status;
-  // What a tick stands for. If we are preempted before this, some ticks stand for the old period: as likely too long as
-  // too short.
-  const int cpu = ticks_.cpu(index);
-  if (const int err = linux::set_in_bpf_map(parts_.periods.get(), &cpu, &period))
-    return errno_error("setting a period", err);
-  return {};
-}
-
-void KernelCapture::draw_periods_that_are_due() {
-  const Nanos now = clock_now(CLOCK_MONOTONIC);
-  for (size_t i = 0; i < ticks_.size(); ++i) {
-    if (next_draw_[i] <= now) (void)draw_period(i, now);  // else it ticks on as before
+void KernelCapture::silence() noexcept {
+  if (awake().exchange(0, std::memory_order_relaxed) == 0) return;
+  if (ticks_) {
+    ticks_->stop();
+  } else {
+    linux::wait_for_bpf_programs();  // somebody else's clocks tick on
   }
 }
 
 size_t KernelCapture::consume(const Visit& visit, size_t at_most) {
-  draw_periods_that_are_due();
+  if (ticks_) ticks_->draw_those_due();
   return ring_.consume(
       [&](const uint8_t* record, size_t size) {
         const auto& header = *reinterpret_cast<const linux::bpf::SampleHeader*>(record);
@@ -156,6 +156,11 @@ std::vector<std::string> KernelCapture::warnings() const {
     warnings.emplace_back(
         "time in the kernel is not sampled: this kernel does not tell where it was called from (Linux 5.15 with BTF "
         "does)");
+  }
+  if (parts_.hides_kernel) {
+    warnings.emplace_back(
+        "stacks end where the kernel was called: the JVM's user may not see its functions (as root: sysctl "
+        "kernel.perf_event_paranoid=1)");
   }
   if (const int64_t threads = not_followed_.load(std::memory_order_relaxed); threads > 0) {
     warnings.push_back(std::to_string(threads) + " threads are not sampled: this clock can follow " +

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "agent/engines/fragment_source.h"
@@ -13,22 +14,23 @@
 #include "base/units.h"
 #include "capture/kernel_fragments.h"
 #include "linux/bpf_ring.h"
+#include "linux/drawn_ticks.h"
 #include "linux/kernel_parts.h"
 
 namespace tarsier::agent {
 
 class KernelCapture final : public FragmentSource {
  public:
-  // Where a JavaThread keeps what is copied of it.
   // `virtual_threads`: null if there are none.
-  static linux::bpf::Settings settings_for(const hotspot::ThreadFields& fields,
-                                           const hotspot::VirtualThreadLayout* virtual_threads);
-  // `parts` were made for this process, by ourselves or by somebody else. Nothing ticks yet.
+  static linux::bpf::JavaLayout layout_of(const hotspot::ThreadFields& fields,
+                                          const hotspot::VirtualThreadLayout* virtual_threads);
+  // `parts` were made for this process, by ourselves or by somebody else, who has the ticks then. Nothing is sampled
+  // yet.
   static Result<std::unique_ptr<KernelCapture>> over(linux::KernelParts parts, Nanos interval, size_t ring_bytes);
   ~KernelCapture() override { silence(); }
 
   Status start() override;
-  void silence() noexcept override { ticks_.disable(); }
+  void silence() noexcept override;
   size_t consume(const Visit& visit, size_t at_most) override;
   // Samples whose threads were not known.
   void settle(const Visit& visit) override;
@@ -37,29 +39,27 @@ class KernelCapture final : public FragmentSource {
   void add_to(EngineStats& stats) const override;
   [[nodiscard]] std::vector<std::string> warnings() const override;
   // The program reads them, too.
-  capture::JavaBottoms& bottoms() override { return *reinterpret_cast<capture::JavaBottoms*>(bottoms_.data()); }
+  capture::JavaBottoms& bottoms() override { return *reinterpret_cast<capture::JavaBottoms*>(told_.data()); }
 
   bool thread_started(const JavaThread& thread) override;
   void thread_ended(const JavaThread& thread) override;
+  [[nodiscard]] bool follows_jvm_threads() const override { return true; }
 
  private:
-  KernelCapture(linux::KernelParts parts, linux::BpfRing ring, Mapping bottoms, Nanos interval, size_t ring_bytes);
-  Status draw_period(size_t index, Nanos now);
-  // Lets CPUs that have ticked for a while tick with other periods, so that no program keeps in step.
-  void draw_periods_that_are_due();
+  KernelCapture(linux::KernelParts parts, linux::BpfRing ring, Mapping told, Nanos interval, size_t ring_bytes);
   static const capture::FragmentRecord& as_record(const uint8_t* record) {
     return *reinterpret_cast<const capture::FragmentRecord*>(record);
   }
+  [[nodiscard]] std::atomic_ref<__u64> awake() {
+    return std::atomic_ref(reinterpret_cast<linux::bpf::Told*>(told_.data())->awake);
+  }
   const capture::FragmentRecord& adopt(uint32_t serial, uint8_t* record);
 
-  const Nanos interval_;
   const size_t ring_bytes_;
   linux::BpfRing ring_;
-  Mapping bottoms_;
-  linux::CpuTicks ticks_;
-  const linux::KernelParts parts_;  // without the ticks
-  uint64_t random_;
-  std::vector<Nanos> next_draw_;  // of each of the ticks; CLOCK_MONOTONIC
+  Mapping told_;
+  std::optional<linux::DrawnTicks> ticks_;  // nothing: they are somebody else's
+  const linux::KernelParts parts_;          // without the ticks
   std::atomic<int64_t> not_followed_{0};
   StartingThreads starting_;
   uint64_t adopted_ = 0;  // samples of theirs

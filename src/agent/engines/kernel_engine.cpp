@@ -29,8 +29,8 @@ class KernelEngine final : public Engine {
   std::string_view name() const override { return "fragment"; }
 
  private:
-  [[nodiscard]] Result<std::unique_ptr<FragmentSource>> make_source() const;
-  [[nodiscard]] Result<linux::KernelParts> make_parts(size_t ring_bytes) const;
+  [[nodiscard]] Result<std::unique_ptr<FragmentSource>> make_source();
+  [[nodiscard]] Result<linux::KernelParts> make_parts(size_t ring_bytes);
   EngineStats read_stats();
 
   EngineContext& context_;
@@ -58,7 +58,7 @@ Result<control::EngineReport> KernelEngine::probe() {
   return control::EngineReport{std::string(name()), choice_.name, choice_.why, choice_.interval, {}};
 }
 
-Result<std::unique_ptr<FragmentSource>> KernelEngine::make_source() const {
+Result<std::unique_ptr<FragmentSource>> KernelEngine::make_source() {
   const size_t ring_bytes = FragmentDecoding::ring_bytes(context_.options);
   if (choice_.name == kRingClock) {
     auto rings = RingCapture::open(decoding_->fields(), {choice_.interval, choice_.kernel, ring_bytes, ring_bytes / 2});
@@ -72,16 +72,21 @@ Result<std::unique_ptr<FragmentSource>> KernelEngine::make_source() const {
   return std::unique_ptr<FragmentSource>(std::move(*program));
 }
 
-Result<linux::KernelParts> KernelEngine::make_parts(size_t ring_bytes) const {
-  linux::bpf::Settings settings = KernelCapture::settings_for(decoding_->fields(), decoding_->virtual_threads());
+Result<linux::KernelParts> KernelEngine::make_parts(size_t ring_bytes) {
+  linux::bpf::Settings settings{};
+  settings.java = KernelCapture::layout_of(decoding_->fields(), decoding_->virtual_threads());
   if (Status status = linux::aim_at(settings, "/proc/self"); !status) return std::move(status).error();
   auto parts = linux::make_kernel_parts(settings, {ring_bytes});
-  if (!parts && parts.error().code == Errc::kNotPermitted) {
-    parts.error().what +=
-        ": the JVM's user needs CAP_BPF and CAP_PERFMON (tarsier doctor PID says how), and in a container a seccomp "
-        "profile "
-        "that allows bpf and perf_event_open; other clocks need none of that";
+  if (parts || parts.error().code != Errc::kNotPermitted) return parts;
+  auto borrowed = context_.borrow_kernel_parts(settings.java, ring_bytes);
+  if (borrowed) {
+    choice_.why += "; the command has loaded it, since the JVM may not";
+    return borrowed;
   }
+  parts.error().what += "; " + borrowed.error().what +
+                        ": the command, or the JVM's user, needs CAP_BPF and CAP_PERFMON (tarsier doctor PID says "
+                        "how), and in a container a seccomp profile that allows bpf and perf_event_open; other clocks "
+                        "need none of that";
   return parts;
 }
 
@@ -95,6 +100,7 @@ Status KernelEngine::start() {
 bool KernelEngine::drain() {
   if (stopped_) return false;
   const Nanos start = clock_now(CLOCK_THREAD_CPUTIME_ID);
+  if (context_.options.native) decoding_->look_for_jvm_threads();
   decoding_->decoder().begin();
   const size_t count = source_->consume(decode_, kPiece);
   if (count > 0) decoding_time_ = decoding_time_ + (clock_now(CLOCK_THREAD_CPUTIME_ID) - start);

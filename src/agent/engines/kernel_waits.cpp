@@ -1,7 +1,5 @@
 #include "agent/engines/kernel_waits.h"
 
-#include <linux/membarrier.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include "agent/engines/kernel_capture.h"
 #include "base/clock.h"
 #include "linux/bpf_map.h"
+#include "linux/bpf_program.h"
 #include "linux/cpus.h"
 #include "linux/kernel_parts.h"
 #include "linux/procfs.h"
@@ -56,9 +55,9 @@ KernelWaits::KernelWaits(const WaitLimits& limits, linux::WaitParts parts, linux
 Result<std::unique_ptr<KernelWaits>> KernelWaits::make(const WaitLimits& limits, const hotspot::ThreadFields& fields,
                                                        const hotspot::VirtualThreadLayout* virtual_threads,
                                                        const KernelWaitsMemory& memory) {
-  linux::bpf::Settings settings = KernelCapture::settings_for(fields, virtual_threads);
+  linux::bpf::Settings settings{};
+  settings.java = KernelCapture::layout_of(fields, virtual_threads);
   if (Status status = linux::aim_at(settings, "/proc/self"); !status) return std::move(status).error();
-  settings.pending_monitor = fields.pending_monitor;
   settings.min_wait_ns = static_cast<uint64_t>(limits.min.count);
   settings.max_wait_ns = static_cast<uint64_t>(limits.max.count);
   auto parts = linux::make_wait_parts(settings, memory.ring);
@@ -78,8 +77,7 @@ void KernelWaits::stop() noexcept {
   if (parts_.attached.empty()) return;
   parts_.attached.clear();
   stopped_at_.store(monotonic_now().count);
-  // A program may be at work on another CPU yet; this waits for it.
-  (void)::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+  linux::wait_for_bpf_programs();
 }
 
 // The time up to which waits are found.

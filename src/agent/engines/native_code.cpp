@@ -43,33 +43,75 @@ void NativeCode::look() const {
     if (library.file_name() == "libjvm.so") jdk = folder(folder(library.path));
   }
   std::vector<capture::UnwindTable> tables;
+  const size_t copied_before = copied_.size();
   for (const linux::LoadedLibrary& library : libraries) {
-    if (!stays(library, jdk)) continue;
+    if (!stays(library, jdk)) {
+      if (memory_ != nullptr) copy_tables(library);
+      continue;
+    }
     if (auto table = capture::UnwindTable::open(library.code_begin, library.code_end, library.eh_frame_header)) {
       tables.push_back(*table);
     }
   }
-  if (tables.size() != tables_.size()) known_.assign(kKnown, {});
+  if (tables.size() != tables_.size() || copied_.size() != copied_before) known_.assign(kKnown, {});
   tables_ = std::move(tables);
   looked_ = monotonic_now();
 }
 
+void NativeCode::copy_tables(const linux::LoadedLibrary& library) const {
+  for (const Copied& copied : copied_) {
+    if (copied.code_begin == library.code_begin && copied.base == library.base) return;
+  }
+  const size_t used = memory_used();
+  auto table = CopiedUnwindTable::copy(*memory_, library, most_ - std::min(most_, used));
+  if (table) copied_.push_back({library.code_begin, library.base, std::move(*table)});
+}
+
+size_t NativeCode::memory_used() const {
+  size_t used = 0;
+  for (const Copied& copied : copied_) used += copied.table.memory_used();
+  return used;
+}
+
+bool NativeCode::forget_unloaded() {
+  const uint64_t unloaded = linux::library_changes().unloaded;
+  if (unloaded == unloaded_) return false;
+  unloaded_ = unloaded;
+  certain_from_ns_ = static_cast<uint64_t>(monotonic_now().count);
+  copied_.clear();
+  known_.assign(kKnown, {});
+  look();
+  return true;
+}
+
+bool NativeCode::is_doubtful(Address pc) const {
+  return doubtful_ && std::none_of(tables_.begin(), tables_.end(), [&](const auto& one) { return one.contains(pc); });
+}
+
+std::optional<UnwindRule> NativeCode::find_in_tables(Address pc, bool& found) const {
+  const auto holds = [&](const auto& one) { return one.contains(pc); };
+  const auto table = std::find_if(tables_.begin(), tables_.end(), holds);
+  const auto copied =
+      std::find_if(copied_.begin(), copied_.end(), [&](const Copied& one) { return one.table.contains(pc); });
+  found = table != tables_.end() || copied != copied_.end();
+  if (table != tables_.end()) return table->rule_at(pc);
+  return copied != copied_.end() ? copied->table.rule_at(pc) : std::nullopt;
+}
+
 std::optional<UnwindRule> NativeCode::find(Address pc) const {
-  const auto table = [&] {
-    return std::find_if(tables_.begin(), tables_.end(), [&](const auto& one) { return one.contains(pc); });
-  };
-  if (const auto found = table(); found != tables_.end()) return found->rule_at(pc);
+  bool found = false;
+  if (const auto rule = find_in_tables(pc, found); found) return rule;
   // The JVM loads some of its libraries when they are needed.
   constexpr Nanos kPause = millis(20);
   if (monotonic_now() - looked_ < kPause) return std::nullopt;
   look();
-  const auto found = table();
-  return found != tables_.end() ? found->rule_at(pc) : std::nullopt;
+  return find_in_tables(pc, found);
 }
 
 std::optional<UnwindRule> NativeCode::rule_at(Address pc) const {
   constexpr uint64_t kSpread = 0x9e3779b97f4a7c15;
   static_assert(kKnown == 1 << 12);
+  if (is_doubtful(pc)) return std::nullopt;
   const Known& known = known_[(pc * kSpread) >> (64 - 12)];
   if (known.pc == pc && known.rule) return known.rule;
   const auto rule = find(pc);

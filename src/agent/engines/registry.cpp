@@ -41,13 +41,19 @@ Result<std::vector<std::unique_ptr<Engine>>> make_engines(EngineContext& context
   if (context.options.save_fragments > 0 && !fragments) {
     return Error{Errc::kUsage, "there are no fragments to save without the CPU engine 'fragment'"};
   }
+  if (context.options.native && !fragments) {
+    return Error{Errc::kUsage, "native frames are found by the CPU engine 'fragment' only"};
+  }
+  if (context.options.native && context.options.save_fragments > 0) {
+    return Error{Errc::kUsage, "fragments are saved with what their Java frames take: not together with native frames"};
+  }
   if (context.options.waits) engines.push_back(make_waits_engine(context));
   if (engines.empty()) return Error{Errc::kUsage, "nothing to record: no engine was asked for"};
   return engines;
 }
 
 std::unique_ptr<Engine> make_next_best(EngineContext& context, const Engine& failed) {
-  if (!context.options.engine.empty() || context.options.save_fragments > 0) return nullptr;
+  if (!context.options.engine.empty() || context.options.save_fragments > 0 || context.options.native) return nullptr;
   for (size_t i = 0; i + 1 < kCpuEngines.size(); ++i) {
     if (kCpuEngines[i].name == failed.name()) return kCpuEngines[i + 1].make(context);
   }

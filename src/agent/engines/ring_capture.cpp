@@ -180,7 +180,8 @@ void RingCapture::take(const PerfSample& sample) {
     ++counts_.no_registers;
     return;
   }
-  const capture::StackExtent extent{thread->stack_base, bottoms_->of(thread->serial), 0};
+  const uint64_t bottom = bottoms_->of(thread->serial);
+  const capture::StackExtent extent{thread->stack_base != 0 ? thread->stack_base : bottom, bottom, 0};
   const uint64_t needed = extent.bytes_from(sample.sp);
   ++(move(sample, *thread, event.period_ns, needed) ? counts_.moved : counts_.no_room);
   if (silent_ || !event.sampler) return;
@@ -203,7 +204,7 @@ bool RingCapture::move(const PerfSample& sample, const Thread& thread, uint64_t 
   }
   hotspot::Fragment fragment{};
   copy_registers(sample, fragment);
-  fragment.thread_state = hotspot::kThreadStateUnknown;
+  fragment.thread_state = thread.stack_base != 0 ? hotspot::kThreadStateUnknown : hotspot::kThreadInNative;
   const SeenEpochs::Between epoch = epochs_.at(sample.time_ns, epoch_now());
   fragment.epoch = epoch.epoch;
   fragment.late_epochs = epoch.doubt;
@@ -239,7 +240,7 @@ bool RingCapture::thread_started(const JavaThread& thread) {
   auto followed = std::make_shared<Thread>();
   followed->tid = thread.tid;
   followed->serial = thread.serial;
-  followed->stack_base = capture::field<uint64_t>(thread.java_thread, fields_.stack_base);
+  if (!thread.is_of_jvm()) followed->stack_base = capture::field<uint64_t>(thread.java_thread, fields_.stack_base);
   followed->random = (static_cast<uint64_t>(thread.tid) << 32) ^ static_cast<uint64_t>(monotonic_now().count) ^ 1;
   followed->demand.set_size(usual_.size());
   followed->events.resize(cpus_.size());

@@ -47,6 +47,7 @@ class RingCapture final : public FragmentSource {
 
   bool thread_started(const JavaThread& thread) override;
   void thread_ended(const JavaThread& thread) override;
+  [[nodiscard]] bool follows_jvm_threads() const override { return true; }
 
  private:
   // The clock of a thread on one CPU.

@@ -18,7 +18,10 @@ using capture::SignalCapture;
 // Gives every Java thread a clock and makes it known to the handler.
 class SignalSampler final : public ThreadListener {
  public:
-  SignalSampler(SignalCapture& capture, capture::Clock& clock) : capture_(capture), clock_(clock) {}
+  SignalSampler(SignalCapture& capture, capture::Clock& clock, bool jvm_threads)
+      : capture_(capture), clock_(clock), jvm_threads_(jvm_threads) {}
+
+  [[nodiscard]] bool follows_jvm_threads() const override { return jvm_threads_; }
 
   bool thread_started(const JavaThread& thread) override {
     auto slot = std::make_unique<SampledThread>();
@@ -59,6 +62,7 @@ class SignalSampler final : public ThreadListener {
  private:
   SignalCapture& capture_;
   capture::Clock& clock_;
+  const bool jvm_threads_;
   std::unordered_map<pid_t, std::unique_ptr<SampledThread>> slots_;  // under the registry's lock
   std::atomic<int64_t> without_clock_{0};
   std::atomic<int> last_error_{0};
@@ -92,7 +96,7 @@ Status SignalEngine::start() {
   signal_.emplace(std::move(*signal));
   make_clock();
   capture_ = make_capture(*clock_, {ring_.data(), ring_.size(), table_.data(), table_.size() / sizeof(void*)});
-  sampler_ = std::make_unique<SignalSampler>(*capture_, *clock_);
+  sampler_ = std::make_unique<SignalSampler>(*capture_, *clock_, samples_jvm_threads());
   SignalCapture::activate(capture_.get());
   if (const int err = clock_->open(*capture_)) return errno_error("starting the clock " + choice_.name, err);
   context_.threads.add_listener(*sampler_);
@@ -125,11 +129,17 @@ void SignalEngine::give_up_signal() {
 bool SignalEngine::drain() {
   if (capture_ == nullptr) return false;
   if (missing_.empty() && !signal_->still_ours()) give_up_signal();
+  if (drained_) {
+    // Deep stacks are copied whole only while there is much room.
+    const bool fills = capture_->ring().used() > ring_.size() / 32;
+    patience_ = fills ? kLeastPatience : std::min(Nanos(patience_.count * 2), kMostPatience);
+  }
   const Nanos start = clock_now(CLOCK_THREAD_CPUTIME_ID);
   begin_decoding();
   const size_t count = capture_->ring().consume([this](const uint8_t* record, size_t) { decode(record); }, kPiece);
   if (count > 0) decoding_ = decoding_ + (clock_now(CLOCK_THREAD_CPUTIME_ID) - start);
-  return count == kPiece;
+  drained_ = count < kPiece;
+  return !drained_;
 }
 
 void SignalEngine::stop_ticks() {

@@ -23,6 +23,7 @@ class SignalEngine : public Engine {
   ~SignalEngine() override;
   Status start() override;
   bool drain() override;
+  Nanos patience() const override { return patience_; }
   void silence() override { capture::SignalCapture::activate(nullptr); }
   void stop() override;
   EngineStats stats() override { return capture_ != nullptr ? read_stats() : last_stats_; }
@@ -41,6 +42,7 @@ class SignalEngine : public Engine {
   virtual std::unique_ptr<capture::SignalCapture> make_capture(capture::Clock& clock,
                                                                const capture::SignalCapture::Memory& memory) = 0;
   virtual void let_go_of_memory() {}
+  [[nodiscard]] virtual bool samples_jvm_threads() const { return false; }
   virtual void begin_decoding() {}  // a batch
   virtual void decode(const uint8_t* record) = 0;
   // What became of the samples, and whatever else the engine counts.
@@ -65,6 +67,9 @@ class SignalEngine : public Engine {
   std::unique_ptr<capture::SignalCapture> capture_;
   std::unique_ptr<SignalSampler> sampler_;
   Nanos decoding_;  // CPU time of our own thread
+  static constexpr Nanos kLeastPatience = millis(10), kMostPatience = millis(50);
+  Nanos patience_ = kLeastPatience;
+  bool drained_ = true;  // the last time there was nothing more
   EngineStats last_stats_;
   std::string missing_;
 };

@@ -49,7 +49,7 @@ class SleeperCopy {
   const capture::JavaBottoms& bottoms_;
   MpscRing& ring_;
   const pid_t self_;
-  const linux::SelfMemory memory_;  // of our own: its pipe, if it has one, is for one thread at a time
+  const linux::SelfMemory memory_;  // of our own: what one thread reads need not wait for another
 };
 
 }  // namespace tarsier::agent

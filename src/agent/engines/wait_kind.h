@@ -20,6 +20,4 @@ namespace tarsier::agent {
 //   vm         in the JVM: for a safepoint, a collection, a class to be initialised
 std::string_view kind_of_wait(const hotspot::MethodInfo* innermost, bool in_native, bool wants_monitor);
 
-constexpr int32_t kThreadInNative = 4;  // of the JVM's thread states; the same in all releases from 8 to 25
-
 }  // namespace tarsier::agent

@@ -1,12 +1,12 @@
-// What the library's own C++ code allocates; nobody else sees these. See base/large_blocks.h for why.
+// What the library's own C++ code allocates; nobody else sees these. See base/own_heap.h for why.
 #include <new>
 
-#include "base/large_blocks.h"
+#include "base/own_heap.h"
 
-using tarsier::LargeBlocks;
+using tarsier::own_heap;
 
 void* operator new(size_t size) {
-  void* block = LargeBlocks::allocate(size);
+  void* block = own_heap().allocate(size);
   if (block == nullptr) throw std::bad_alloc();
   return block;
 }
@@ -14,26 +14,26 @@ void* operator new[](size_t size) {
   return ::operator new(size);
 }
 void* operator new(size_t size, const std::nothrow_t&) noexcept {
-  return LargeBlocks::allocate(size);
+  return own_heap().allocate(size);
 }
 void* operator new[](size_t size, const std::nothrow_t&) noexcept {
-  return LargeBlocks::allocate(size);
+  return own_heap().allocate(size);
 }
 void operator delete(void* block) noexcept {
-  LargeBlocks::release(block);
+  own_heap().release(block);
 }
 void operator delete[](void* block) noexcept {
-  LargeBlocks::release(block);
+  own_heap().release(block);
 }
 void operator delete(void* block, size_t) noexcept {
-  LargeBlocks::release(block);
+  own_heap().release(block);
 }
 void operator delete[](void* block, size_t) noexcept {
-  LargeBlocks::release(block);
+  own_heap().release(block);
 }
 void operator delete(void* block, const std::nothrow_t&) noexcept {
-  LargeBlocks::release(block);
+  own_heap().release(block);
 }
 void operator delete[](void* block, const std::nothrow_t&) noexcept {
-  LargeBlocks::release(block);
+  own_heap().release(block);
 }

@@ -12,7 +12,7 @@ namespace tarsier::hotspot {
 constexpr int kGeneralRegisters = 31;
 
 // The JVM's states of a thread; the same in all releases from 8 to 25.
-constexpr int32_t kThreadInJava = 8, kThreadInJavaTransition = 9;
+constexpr int32_t kThreadInNative = 4, kThreadInJava = 8, kThreadInJavaTransition = 9;
 // Whoever took the fragment could not tell: then the anchor is not known either.
 constexpr int32_t kThreadStateUnknown = -1;
 

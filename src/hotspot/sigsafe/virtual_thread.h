@@ -39,14 +39,18 @@ struct VirtualThreadLayout {
     uint64_t length = 0, bytes = 0;  // of a byte[]
   } text;
   ReferenceCoding references;
+  uint64_t code_begin = 0, code_end = 0;  // where all code lies that the JVM has made; 0, 0: not known
 };
 
-// A piece of frozen stack; its bytes follow it. The first two words lie below the innermost frame: link and pc.
+// A piece of frozen stack; its bytes follow it. Two words lie below the innermost frame: link and pc. If frames of it
+// may be on their way to the stack, the words below those are there as well: they stay in the heap as they were.
 struct FrozenPart {
+  static constexpr uint32_t kMaxBelow = 1024;
   uint64_t begin;
   uint32_t bytes;
-  uint8_t cut;        // not 0: it goes on behind them. No bool: in a file that was damaged it may be anything
-  uint8_t unused[3];  // 0; as padding it would carry what the handler's stack held before
+  uint8_t cut;     // not 0: it goes on behind them. No bool: in a file that was damaged it may be anything
+  uint8_t unused;  // 0; as padding it would carry what the handler's stack held before
+  uint16_t below;  // words below those two, of the bytes
 };
 static_assert(sizeof(FrozenPart) % 8 == 0);
 

@@ -29,7 +29,7 @@ static ALWAYS_INLINE struct Fragment* begin_record(char* record, struct Tick* ti
   struct SampleHeader* header = (struct SampleHeader*)record;
   __u64* kernel = (__u64*)(record + sizeof(*header));
   long kernel_bytes = 0;
-  if (!IN_USER_MODE(&tick->interrupted)) {
+  if (!settings.hide_kernel && !IN_USER_MODE(&tick->interrupted)) {
     kernel_bytes = bpf_get_stack(tick, kernel, kMaxKernelFrames * sizeof(__u64), 0);
     if (kernel_bytes < 0) kernel_bytes = 0;  // the sample is good without
     if (kernel_bytes > (long)(kMaxKernelFrames * sizeof(__u64))) kernel_bytes = kMaxKernelFrames * sizeof(__u64);
@@ -98,7 +98,8 @@ static ALWAYS_INLINE void take_platform_thread(struct Tick* tick, const struct S
     return;
   }
   struct Fragment* fragment = begin_record(record, tick, sample);
-  if (!read_thread(fragment, sample->thread->java_thread)) {
+  const int of_jvm = sample->thread->java_thread == 0;
+  if (!of_jvm && !read_thread(fragment, sample->thread->java_thread)) {
     ++counts->thread_unreadable;
     bpf_ringbuf_discard(record, BPF_RB_NO_WAKEUP);
     return;
@@ -106,9 +107,13 @@ static ALWAYS_INLINE void take_platform_thread(struct Tick* tick, const struct S
   fragment->stack_bytes = bytes;
   fragment->cut = size > bytes;
   if (bytes != 0 && bpf_probe_read_user(fragment + 1, bytes, (const void*)sp) != 0) {
-    ++counts->stack_unreadable;
-    bpf_ringbuf_discard(record, BPF_RB_NO_WAKEUP);
-    return;
+    // Where the stack of one of the JVM's own threads ends is only guessed: the agent learns from this.
+    if (!of_jvm) {
+      ++counts->stack_unreadable;
+      bpf_ringbuf_discard(record, BPF_RB_NO_WAKEUP);
+      return;
+    }
+    fragment->stack_bytes = 0;
   }
   bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);  // the session's thread comes by often enough
 }
@@ -142,7 +147,8 @@ static ALWAYS_INLINE void take_virtual_thread(struct Tick* tick, const struct Sa
   const __u64 kernel_count = ((const struct SampleHeader*)scratch->record)->kernel_count;
   const __u64 frozen_begin = kRecordHead - (kMaxKernelFrames - kernel_count) * sizeof(__u64) + bytes;
   scratch->at = frozen_begin;
-  if (mounted.continuation != 0 && !copy_frozen_frames(scratch, mounted.continuation)) fragment->frozen_cut = 1;
+  if (mounted.continuation != 0 && !copy_frozen_frames(scratch, fragment, mounted.continuation))
+    fragment->frozen_cut = 1;
   fragment->frozen_bytes = scratch->at - frozen_begin;
   copy_name(scratch, fragment, mounted.name_from);
   const __u64 all = scratch->at;
@@ -162,13 +168,39 @@ static ALWAYS_INLINE void take_unknown_thread(struct Tick* tick, const struct Sa
   bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 }
 
+// Is it still the process that this was made for, and no other of its id, or another program with other rights?
+static ALWAYS_INLINE int is_trusted(void) {
+  if (settings.executed_bytes == 0) return 1;
+  const __u32 seen_key = kSeen, trusted_key = kTrusted;
+  struct Identity* seen = bpf_map_lookup_elem(&identities, &seen_key);
+  const struct Identity* trusted = bpf_map_lookup_elem(&identities, &trusted_key);
+  if (!seen || !trusted) return 0;
+  const char* task = (const char*)bpf_get_current_task();
+  const char* leader = 0;
+  struct Identity now = {};
+  if (bpf_probe_read_kernel(&leader, 8, task + settings.task_leader) != 0) return 0;
+  if (bpf_probe_read_kernel(&now.start, 8, leader + settings.leader_start) != 0) return 0;
+  const void* executed = task + settings.task_executed;
+  if (settings.executed_bytes == 4) {
+    if (bpf_probe_read_kernel(&now.executed, 4, executed) != 0) return 0;
+  } else {
+    if (bpf_probe_read_kernel(&now.executed, 8, executed) != 0) return 0;
+  }
+  if (trusted->start != 0) return now.start == trusted->start && now.executed == trusted->executed;
+  now.check = check_of(&now);
+  *seen = now;
+  return 0;
+}
+
 SECTION("program")
 int take_fragment(struct Tick* tick) {
   struct bpf_pidns_info ids;
   if (bpf_get_ns_current_pid_tgid(settings.namespace_device, settings.namespace_inode, &ids, sizeof(ids)) != 0)
     return 0;
-  if (ids.tgid != settings.process) return 0;
+  if (ids.tgid != settings.process || !is_trusted()) return 0;
   const __u32 zero = 0, cpu = bpf_get_smp_processor_id();
+  const struct Told* told = bpf_map_lookup_elem(&bottoms, &zero);
+  if (!told || !told->awake) return 0;
   struct Counters* counts = bpf_map_lookup_elem(&counters, &zero);
   const __u64* period = bpf_map_lookup_elem(&periods, &cpu);
   if (!counts || !period) return 0;
@@ -190,8 +222,14 @@ int take_fragment(struct Tick* tick) {
     return 0;
   }
   const __u64 java_thread = sample.thread->java_thread;
-  if (!read_word(java_thread + settings.stack_base, &sample.base) ||
-      (settings.continuation != 0 && !read_word(java_thread + settings.continuation, &sample.continuation))) {
+  if (java_thread == 0) {
+    sample.base = java_bottom(sample.thread->serial);
+    take_platform_thread(tick, &sample, counts);
+    counts->ns += bpf_ktime_get_ns() - sample.now;
+    return 0;
+  }
+  if (!read_word(java_thread + settings.java.stack_base, &sample.base) ||
+      (settings.java.continuation != 0 && !read_word(java_thread + settings.java.continuation, &sample.continuation))) {
     ++counts->thread_unreadable;
     return 0;
   }

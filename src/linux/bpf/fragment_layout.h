@@ -19,7 +19,9 @@ enum {
   kMaxChunkHead = 128,
   kMaxName = 128,
   kEntryBytes = 64,  // of the frame by which a continuation is entered: more than a walk looks at
+  kMaxBelow = 1024,  // words below those of a chunk that may be on their way to the stack
   kThreadInNative = 4,
+  kThreadInJava = 8,
   kBottoms = 1 << 12,
   kAddressBits = 48,
 };
@@ -32,9 +34,19 @@ struct VirtualThreads {
   __u64 chunk_parent, chunk_size, chunk_sp, chunk_bottom, chunk_words;
   __u64 text_value, text_coder, text_length, text_bytes;
   __u64 reference_base, bad_colours, colour_bits;
+  __u64 code_begin, code_end;
   __u32 reference_shift, references_compressed;
   __u32 bottom_is_argument_size;
   __u32 present;  // 0: this JVM has none, or none that we understand
+};
+
+// Where a JVM keeps what is copied of its threads: whatever stands here, nothing but the process's own memory is read.
+struct JavaLayout {
+  // Offsets in a JavaThread; 0 for continuation and pending_monitor (which it wants to enter): there is none.
+  __u64 anchor_sp, anchor_pc, anchor_fp, thread_state, continuation, stack_base, pending_monitor;
+  // Addresses of the two counters that are the epoch of class unloading; 0: there are none.
+  __u64 unloaded, unloaded_shared;
+  struct VirtualThreads virtual_threads;
 };
 
 // Read-only for the program and, once it is loaded, for everybody: whoever gets hold of the maps' descriptors can't
@@ -44,16 +56,31 @@ struct Settings {
   __u64 namespace_device, namespace_inode;
   __u32 process;
   __u32 task_registers;  // the kernel tells the user's registers also when the tick hits in the kernel
-  // Offsets in a JavaThread; 0 for continuation: there is none.
-  __u64 anchor_sp, anchor_pc, anchor_fp, thread_state, continuation, stack_base;
-  // Addresses of the two counters that are the epoch of class unloading; 0: there are none.
-  __u64 unloaded, unloaded_shared;
   __u64 ring_bytes, max_deep_stack;
-  struct VirtualThreads virtual_threads;
-  // Of the programs that find waits: where a JavaThread has the monitor that it wants to enter (0: not known), and how
-  // long a wait has to be and may be for an event of its own (0 for max: as long as it likes).
-  __u64 pending_monitor, min_wait_ns, max_wait_ns;
+  struct JavaLayout java;
+  // Of the programs that find waits: how long a wait has to be and may be for an event of its own (0 for max: as long
+  // as it likes).
+  __u64 min_wait_ns, max_wait_ns;
+  // Of a program that was lent (linux/kernel_loan.h): where the kernel's task_struct has what struct Identity holds.
+  __u64 task_leader, leader_start, task_executed;
+  __u32 executed_bytes;  // 0: it was not lent, and the process's id suffices
+  __u32 hide_kernel;     // the process may not see the kernel's addresses
 };
+
+// What a process is, besides its id, until it executes another program.
+struct Identity {
+  __u64 start;     // when it was started; 0: not known
+  __u64 executed;  // how many programs it and its ancestors have executed
+  __u64 check;     // check_of() the others: half of one that is just being written is not taken for one
+};
+enum {
+  kSeen = 0,     // the process's, as long as none is trusted
+  kTrusted = 1,  // only that one's process is sampled
+  kIdentities
+};
+static inline __u64 check_of(const struct Identity* identity) {
+  return (identity->start * 0x9e3779b97f4a7c15UL + identity->executed) * 0xbf58476d1ce4e5b9UL;
+}
 
 // By thread id, as the process's own pid namespace has it.
 struct Thread {
@@ -74,6 +101,12 @@ struct Counters {
 // Above which address a thread's stack has no Java frames: the memory of a capture::JavaBottoms.
 struct Bottoms {
   __u64 entries[kBottoms];
+};
+
+// What the agent tells the sampling program while it works.
+struct Told {
+  struct Bottoms bottoms;
+  __u64 awake;  // 0: nothing is copied or counted
 };
 
 struct SampleHeader {
@@ -106,7 +139,8 @@ struct FrozenPart {
   __u64 begin;
   __u32 bytes;
   __u8 cut;
-  __u8 unused[3];
+  __u8 unused;
+  __u16 below;
 };
 
 // Where a CPU puts together the sample of a virtual thread, whose pieces have any size: a reservation in the ring must

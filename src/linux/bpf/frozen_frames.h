@@ -6,7 +6,7 @@
 #include "linux/bpf/helpers.h"
 #include "linux/bpf/maps.h"
 
-#define VIRTUAL settings.virtual_threads
+#define VIRTUAL settings.java.virtual_threads
 
 static ALWAYS_INLINE int read_word(__u64 from, __u64* out) {
   return bpf_probe_read_user(out, sizeof(*out), (const void*)from) == 0;
@@ -112,37 +112,47 @@ static ALWAYS_INLINE int parent_of(const struct Scratch* scratch, __u64* out) {
 }
 
 // Copies the frames of one chunk behind what is in the scratch. 0 if not all of them.
-static ALWAYS_INLINE int copy_chunk(struct Scratch* scratch, __u64 chunk, __u64 frozen_begin) {
-  const __s32 largest = 1 << 20, below = 2;  // link and pc lie below a frame
+static ALWAYS_INLINE int copy_chunk(struct Scratch* scratch, __u64 chunk, __u64 frozen_begin, __s32 most_below) {
+  const __s32 largest = 1 << 20, link_and_pc = 2;  // lie below a frame
   const __s32 size = int_of_head(scratch, VIRTUAL.chunk_size);
   const __s32 sp = int_of_head(scratch, VIRTUAL.chunk_sp);
   __s32 bottom = int_of_head(scratch, VIRTUAL.chunk_bottom);
   if (VIRTUAL.bottom_is_argument_size) bottom = size - bottom;
   if (size < 0 || size > largest || sp < 0 || bottom > size || sp > bottom) return 0;
-  if (sp == bottom) return 1;
+  const __s32 below = sp < most_below ? sp : most_below;
+  if (sp == bottom && below == 0) return 1;
   const __u64 at = scratch->at;
   const __u64 least = 64;
   if (at > kRecordHead + kMaxStack + kFrozenRoom - sizeof(struct FrozenPart)) return 0;
   const __u64 used = at - frozen_begin;
   if (used > kMaxFrozen - least) return 0;
-  __u64 bytes = (__u64)(bottom - sp + below) * 8;
+  __u64 bytes = (__u64)(bottom - sp + link_and_pc + below) * 8;
   const int cut = bytes > kMaxFrozen - used;
   if (cut) bytes = kMaxFrozen - used;
   if (bytes > kMaxFrozen) return 0;  // can't be; for the verifier
   struct FrozenPart* part = (struct FrozenPart*)(scratch->record + at);
-  part->begin = chunk + VIRTUAL.chunk_words + (__s64)(sp - below) * 8;
+  part->begin = chunk + VIRTUAL.chunk_words + (__s64)(sp - link_and_pc - below) * 8;
   part->bytes = bytes;
   const int failed = bpf_probe_read_user(part + 1, bytes, (const void*)part->begin) != 0;  // leaves zeros
   part->cut = cut || failed;
-  part->unused[0] = part->unused[1] = part->unused[2] = 0;
+  part->unused = 0;
+  part->below = below;
   scratch->at = at + sizeof(*part) + bytes;
   return !part->cut;
 }
 
+// In C++ code that Java calls without telling the JVM: it may be the one that moves frames.
+static ALWAYS_INLINE int may_thaw(const struct Fragment* fragment) {
+  return fragment->anchor_sp == 0 && fragment->thread_state == kThreadInJava && VIRTUAL.code_end != 0 &&
+         (fragment->pc < VIRTUAL.code_begin || fragment->pc >= VIRTUAL.code_end);
+}
+
 // 0 if not all of them could be copied.
-static ALWAYS_INLINE int copy_frozen_frames(struct Scratch* scratch, __u64 continuation) {
+static ALWAYS_INLINE int copy_frozen_frames(struct Scratch* scratch, const struct Fragment* fragment,
+                                            __u64 continuation) {
   enum { kMaxChunks = 64, kMoved = 3 };  // most are empty, if there are that many
   const __u64 frozen_begin = scratch->at;
+  __s32 most_below = may_thaw(fragment) ? kMaxBelow : 0;
   __u64 chunk = 0;
   if (!read_reference(continuation + VIRTUAL.tail, &chunk)) return 0;
   for (int i = 0; i < kMaxChunks; ++i) {
@@ -154,7 +164,8 @@ static ALWAYS_INLINE int copy_frozen_frames(struct Scratch* scratch, __u64 conti
       chunk = mark & ~(__u64)kMoved;
       if (!read_chunk_head(scratch, chunk)) return 0;
     }
-    if (!copy_chunk(scratch, chunk, frozen_begin) || !parent_of(scratch, &chunk)) return 0;
+    if (!copy_chunk(scratch, chunk, frozen_begin, most_below) || !parent_of(scratch, &chunk)) return 0;
+    most_below = 0;
   }
   return 0;
 }

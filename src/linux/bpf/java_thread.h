@@ -8,14 +8,14 @@
 
 static ALWAYS_INLINE int read_thread(struct Fragment* out, __u64 java_thread) {
   const char* at = (const char*)java_thread;
-  if (bpf_probe_read_user(&out->anchor_sp, 8, at + settings.anchor_sp) != 0) return 0;
-  if (bpf_probe_read_user(&out->anchor_pc, 8, at + settings.anchor_pc) != 0) return 0;
-  if (bpf_probe_read_user(&out->anchor_fp, 8, at + settings.anchor_fp) != 0) return 0;
-  if (bpf_probe_read_user(&out->thread_state, 4, at + settings.thread_state) != 0) return 0;
-  if (settings.unloaded == 0) return 1;
+  if (bpf_probe_read_user(&out->anchor_sp, 8, at + settings.java.anchor_sp) != 0) return 0;
+  if (bpf_probe_read_user(&out->anchor_pc, 8, at + settings.java.anchor_pc) != 0) return 0;
+  if (bpf_probe_read_user(&out->anchor_fp, 8, at + settings.java.anchor_fp) != 0) return 0;
+  if (bpf_probe_read_user(&out->thread_state, 4, at + settings.java.thread_state) != 0) return 0;
+  if (settings.java.unloaded == 0) return 1;
   __u64 unloaded = 0, shared = 0;
-  if (bpf_probe_read_user(&unloaded, 8, (const void*)settings.unloaded) != 0) return 0;
-  if (bpf_probe_read_user(&shared, 8, (const void*)settings.unloaded_shared) != 0) return 0;
+  if (bpf_probe_read_user(&unloaded, 8, (const void*)settings.java.unloaded) != 0) return 0;
+  if (bpf_probe_read_user(&shared, 8, (const void*)settings.java.unloaded_shared) != 0) return 0;
   out->epoch = unloaded + shared;
   return 1;
 }

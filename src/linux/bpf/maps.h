@@ -6,9 +6,10 @@
 
 const volatile struct Settings settings = {};
 
-MAP(threads);    // hash: thread id -> struct Thread
-MAP(bottoms);    // one struct Bottoms, which the agent writes
-MAP(ring);       // of records
-MAP(periods);    // array: CPU -> what a tick stands for
-MAP(counters);   // one struct Counters for each CPU
-MAP(scratches);  // array: CPU -> struct Scratch; one entry only if there are no virtual threads
+MAP(threads);     // hash: thread id -> struct Thread
+MAP(bottoms);     // one struct Bottoms, which the agent writes; of the sampling program it is that in a struct Told
+MAP(ring);        // of records
+MAP(periods);     // array: CPU -> what a tick stands for
+MAP(counters);    // one struct Counters for each CPU
+MAP(identities);  // array of struct Identity: kSeen, kTrusted
+MAP(scratches);   // array: CPU -> struct Scratch; one entry only if there are no virtual threads

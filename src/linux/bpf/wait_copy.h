@@ -10,8 +10,6 @@
 
 // The JVM's own frames lie below the anchor. The pc is the word below it if the anchor has none.
 enum { kBelowAnchor = 64 };
-// Of a thread that sleeps in Java code, in a page fault, there is no anchor.
-enum { kThreadInJava = 8 };
 
 static ALWAYS_INLINE int fail(struct WaitingThread* thread, __u32 why) {
   thread->copy_failure = why;
@@ -31,15 +29,16 @@ static ALWAYS_INLINE int find_place(struct Place* out, struct WaitingThread* thr
   __u64 anchor = 0, monitor = 0;
   __u32 state = 0;
   out->continuation = 0;
-  if (!read_word(java_thread + settings.anchor_sp, &anchor)) return 0;
-  if (!read_word(java_thread + settings.stack_base, &out->base)) return 0;
-  if (settings.continuation != 0 && !read_word(java_thread + settings.continuation, &out->continuation)) return 0;
-  if (settings.pending_monitor != 0 && !read_word(java_thread + settings.pending_monitor, &monitor)) return 0;
+  if (!read_word(java_thread + settings.java.anchor_sp, &anchor)) return 0;
+  if (!read_word(java_thread + settings.java.stack_base, &out->base)) return 0;
+  if (settings.java.continuation != 0 && !read_word(java_thread + settings.java.continuation, &out->continuation))
+    return 0;
+  if (settings.java.pending_monitor != 0 && !read_word(java_thread + settings.java.pending_monitor, &monitor)) return 0;
   thread->copy_blocked = monitor != 0;
   out->sp = anchor != 0 ? anchor - kBelowAnchor : 0;
   out->in_java = 0;
   if (anchor != 0) return 1;
-  if (bpf_probe_read_user(&state, 4, (const void*)(java_thread + settings.thread_state)) != 0) return 0;
+  if (bpf_probe_read_user(&state, 4, (const void*)(java_thread + settings.java.thread_state)) != 0) return 0;
   struct Registers registers;
   if (state != kThreadInJava || !read_registers(&registers, 0)) return 1;
   out->sp = registers.sp;
@@ -119,7 +118,8 @@ static ALWAYS_INLINE int copy_virtual_thread(struct WaitingThread* thread, __u32
     return fail(thread, kDropStackUnreadable);
   const __u64 frozen_begin = kWaitHead + bytes;
   scratch->at = frozen_begin;
-  if (mounted.continuation != 0 && !copy_frozen_frames(scratch, mounted.continuation)) fragment->frozen_cut = 1;
+  if (mounted.continuation != 0 && !copy_frozen_frames(scratch, fragment, mounted.continuation))
+    fragment->frozen_cut = 1;
   fragment->frozen_bytes = scratch->at - frozen_begin;
   copy_name(scratch, fragment, mounted.name_from);
   place_scratch(thread, tid, scratch);

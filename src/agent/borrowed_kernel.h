@@ -1,0 +1,16 @@
+// Asks the command for the kernel's half of sampling, which the JVM's user has no right to make.
+#pragma once
+
+#include <cstddef>
+
+#include "base/result.h"
+#include "control/channel.h"
+#include "linux/kernel_parts.h"
+
+namespace tarsier::agent {
+
+// Before the session has started: nobody else reads from the channel. Null: there is no command.
+Result<linux::KernelParts> borrow_kernel_parts(control::Channel* command, const linux::bpf::JavaLayout& layout,
+                                               size_t ring_bytes);
+
+}  // namespace tarsier::agent
