@@ -12,6 +12,7 @@ namespace {
 
 constexpr uint8_t kHasLineNumbers = 1;  // in ConstMethod::_flags, the same in all releases
 constexpr int32_t kMaxMethods = 1 << 16;
+constexpr size_t kHead = 512;  // of a ConstMethod
 
 bool plausible(Address pointer) {
   return pointer >= 4096 && pointer % 8 == 0;
@@ -79,29 +80,6 @@ Result<Methods> Methods::find(const Memory& memory, const VmStructs& structs, in
   return methods;
 }
 
-void Methods::Evidence::note(Address at, const void* bytes, size_t size) {
-  places_.push_back({at, static_cast<uint32_t>(size)});
-  const auto* begin = static_cast<const uint8_t*>(bytes);
-  bytes_.insert(bytes_.end(), begin, begin + size);
-}
-
-void Methods::Evidence::add(const Evidence& more) {
-  places_.insert(places_.end(), more.places_.begin(), more.places_.end());
-  bytes_.insert(bytes_.end(), more.bytes_.begin(), more.bytes_.end());
-}
-
-bool Methods::Evidence::holds(const Memory& memory) const {
-  std::vector<uint8_t> now(bytes_.size());
-  std::vector<MemoryPiece> pieces;
-  pieces.reserve(places_.size());
-  size_t offset = 0;
-  for (const Place& place : places_) {
-    pieces.push_back({now.data() + offset, place.at, place.size});
-    offset += place.size;
-  }
-  return memory.copy_all(pieces) && now == bytes_;
-}
-
 const MethodInfo* Methods::at(Address method) {
   if (!plausible(method)) return nullptr;
   constexpr uint64_t kSpread = 0x9e3779b97f4a7c15;
@@ -120,9 +98,9 @@ const MethodInfo* Methods::at(Address method) {
       return known.info.get();
     }
     // What is there now has been there then if nothing was unloaded since, or if it was seen before.
-    if (known.evidence.holds(*memory_)) return known.since <= copied_ ? known.info.get() : nullptr;
+    if (known.holds(*memory_)) return known.since <= copied_ ? known.info.get() : nullptr;
   }
-  Evidence evidence;
+  MethodEvidence evidence;
   auto found = read(method, evidence);
   if (found == nullptr || epoch_has_passed()) return nullptr;
   Known& known = methods_[method];
@@ -145,7 +123,7 @@ bool Methods::is_loaded(const MethodInfo& method) const {
   const auto it = methods_.find(method.method);
   if (it == methods_.end() || it->second.info.get() != &method) return false;
   const Known& known = it->second;
-  return (known.info->confirmed && known.info->until == now_) || known.evidence.holds(*memory_);
+  return (known.info->confirmed && known.info->until == now_) || known.holds(*memory_);
 }
 
 bool Methods::epoch_has_passed() const {
@@ -159,14 +137,24 @@ void Methods::forget_except(const std::unordered_set<const MethodInfo*>& needed)
   std::erase_if(replaced_, [&](const auto& info) { return !needed.contains(info.get()); });
   std::erase_if(methods_, [&](const auto& entry) { return !needed.contains(entry.second.info.get()); });
   bytes_ = 0;
-  for (const auto& info : replaced_) bytes_ += info->memory_used();
-  for (const auto& [method, known] : methods_) bytes_ += known.memory_used();
+  std::unordered_set<const ClassName*> names;
+  const auto add_name = [&](const Found& info) {
+    if (names.insert(info.of_class.get()).second) bytes_ += info.of_class->memory_used();
+  };
+  for (const auto& info : replaced_) {
+    bytes_ += info->memory_used();
+    add_name(*info);
+  }
+  for (const auto& [method, known] : methods_) {
+    bytes_ += known.memory_used();
+    add_name(*known.info);
+  }
 }
 
 // A call of the kernel costs more than what it copies, so what can be asked for at once is.
 class Methods::Reading {
  public:
-  Reading(const Memory& memory, Evidence& evidence) : memory_(memory), evidence_(evidence) {}
+  Reading(const Memory& memory, MethodEvidence& evidence) : memory_(memory), evidence_(evidence) {}
   template <class T>
   void want(Address from, T& field) {
     want(&field, from, sizeof(field));
@@ -174,18 +162,30 @@ class Methods::Reading {
   void want(void* out, Address from, size_t size) { wanted_.push_back({out, from, size}); }
   bool read() {
     if (!memory_.copy_all(wanted_)) return false;
-    for (const MemoryPiece& piece : wanted_) evidence_.note(piece.from, piece.out, piece.size);
-    wanted_.clear();
+    note();
     return true;
+  }
+  // With something that is no evidence, if all of it can be read; nothing is done if not.
+  bool read_along(void* out, Address from, size_t size) {
+    wanted_.push_back({out, from, size});
+    const bool all = memory_.copy_all(wanted_);
+    wanted_.pop_back();
+    if (all) note();
+    return all;
   }
 
  private:
+  void note() {
+    for (const MemoryPiece& piece : wanted_) evidence_.note(piece.from, piece.out, piece.size);
+    wanted_.clear();
+  }
+
   const Memory& memory_;
-  Evidence& evidence_;
+  MethodEvidence& evidence_;
   std::vector<MemoryPiece> wanted_;
 };
 
-std::unique_ptr<Methods::Found> Methods::read(Address method, Evidence& evidence) {
+std::unique_ptr<Methods::Found> Methods::read(Address method, MethodEvidence& evidence) {
   const Layout& l = layout_;
   auto out = std::make_unique<Found>();
   out->method = method;
@@ -203,7 +203,10 @@ std::unique_ptr<Methods::Found> Methods::read(Address method, Evidence& evidence
   reading.want(out->const_method + l.code_size, code_size);
   reading.want(out->const_method + l.flags, flags);
   reading.want(out->const_method + l.const_method_words, words);
-  if (!reading.read() || !plausible(out->pool)) return nullptr;
+  // Of most methods the bytecodes and lines come along, too.
+  std::array<uint8_t, kHead> head;
+  const bool has_head = reading.read_along(head.data(), out->const_method, head.size());
+  if ((!has_head && !reading.read()) || !plausible(out->pool)) return nullptr;
 
   const auto is_of = [&](const ClassFacts& facts) {
     return std::find(facts.methods.begin(), facts.methods.end(), method) != facts.methods.end();
@@ -216,20 +219,21 @@ std::unique_ptr<Methods::Found> Methods::read(Address method, Evidence& evidence
   const auto found = std::find(facts->methods.begin(), facts->methods.end(), method);
   const auto slot = static_cast<Address>(found - facts->methods.begin());
   evidence.note(facts->array + l.array_data + slot * sizeof(Address), &*found, sizeof(Address));
-  evidence.add(facts->evidence);
 
   Address signature_symbol = 0;
   reading.want(out->pool + l.pool_size + Address{8} * name, out->name_symbol);
   reading.want(out->pool + l.pool_size + Address{8} * signature, signature_symbol);
-  if (!reading.read() || !read_symbol(out->name_symbol, out->name, evidence) ||
-      !read_symbol(signature_symbol, out->signature, evidence)) {
-    return nullptr;
-  }
-  out->class_name = facts->name;
+  if (!reading.read()) return nullptr;
+  const Symbol symbols[] = {{out->name_symbol, out->name}, {signature_symbol, out->signature}};
+  if (!read_symbols(symbols, evidence)) return nullptr;
+  out->of_class = facts->name;
+  out->class_name = facts->name->name;
   out->class_serial = facts->serial;
   out->code = out->const_method + l.const_method_size;
   out->code_size = code_size;
-  if ((flags & kHasLineNumbers) != 0) read_lines(*out, words);
+  const std::span<const uint8_t> known(head.data(), has_head ? head.size() : 0);
+  if ((flags & kHasLineNumbers) != 0) read_lines(*out, known, words);
+  evidence.finish();
   return out;
 }
 
@@ -244,7 +248,8 @@ const Methods::ClassFacts* Methods::class_of(Address pool) {
   if (it != classes_.end()) return &it->second;
   const Layout& l = layout_;
   ClassFacts facts;
-  Reading reading(*memory_, facts.evidence);
+  auto name = std::make_shared<ClassName>();
+  Reading reading(*memory_, name->evidence);
   Address holder = 0, symbol = 0;
   reading.want(pool + l.pool_holder, holder);
   reading.want(pool + l.pool_length, facts.length);
@@ -256,12 +261,16 @@ const Methods::ClassFacts* Methods::class_of(Address pool) {
   const auto count = memory_->read<int32_t>(facts.array);
   if (!count || *count <= 0 || *count > kMaxMethods) return nullptr;
   facts.methods.resize(static_cast<size_t>(*count));
+  const Symbol symbols[] = {{symbol, name->name}};
   if (!memory_->copy(facts.methods.data(), facts.array + l.array_data, facts.methods.size() * sizeof(Address)) ||
-      !read_symbol(symbol, facts.name, facts.evidence)) {
+      !read_symbols(symbols, name->evidence)) {
     return nullptr;
   }
+  name->evidence.finish();
+  bytes_ += name->memory_used();
+  facts.name = std::move(name);
   serial_.learn(*memory_, holder);
-  classes_bytes_ += sizeof(facts) + facts.name.size() + facts.methods.size() * sizeof(Address);
+  classes_bytes_ += sizeof(facts) + facts.methods.size() * sizeof(Address);
   constexpr size_t kMostBytes = 2 << 20;
   if (classes_bytes_ > kMostBytes) {
     classes_.clear();
@@ -270,35 +279,51 @@ const Methods::ClassFacts* Methods::class_of(Address pool) {
   return &classes_.emplace(pool, std::move(facts)).first->second;
 }
 
-bool Methods::read_symbol(Address symbol, std::string& out, Evidence& evidence) const {
-  if (symbol < 4096) return false;
+bool Methods::read_symbols(std::span<const Symbol> symbols, MethodEvidence& evidence) const {
   // Most names are short, so that length and name come at once, if the end of the page allows.
-  constexpr size_t kMostlyEnough = 56;
-  std::array<char, kMostlyEnough> start;
-  uint16_t length = 0;
-  const MemoryPiece at_once[] = {{&length, symbol + layout_.symbol_length, sizeof(length)},
-                                 {start.data(), symbol + layout_.symbol_body, start.size()}};
-  const bool all = memory_->copy_all(at_once);
-  if (!all && !memory_->copy(&length, symbol + layout_.symbol_length, sizeof(length))) return false;
-  out.resize(length);
-  if (all && length <= start.size()) {
-    out.assign(start.data(), length);
-  } else if (length > 0 && !memory_->copy(out.data(), symbol + layout_.symbol_body, length)) {
-    return false;
+  constexpr size_t kMostlyEnough = 56, kMost = 2;
+  std::array<std::array<char, kMostlyEnough>, kMost> starts;
+  std::array<uint16_t, kMost> lengths{};
+  std::array<MemoryPiece, 2 * kMost> pieces;
+  size_t count = 0;
+  for (size_t i = 0; i < symbols.size(); ++i) {
+    if (symbols[i].at < 4096) return false;
+    pieces[count++] = {&lengths[i], symbols[i].at + layout_.symbol_length, sizeof(lengths[i])};
+    pieces[count++] = {starts[i].data(), symbols[i].at + layout_.symbol_body, starts[i].size()};
   }
-  evidence.note(symbol + layout_.symbol_length, &length, sizeof(length));
-  evidence.note(symbol + layout_.symbol_body, out.data(), out.size());
-  return is_name(out);
+  const bool all = memory_->copy_all(std::span(pieces).first(count));
+  for (size_t i = 0; i < symbols.size(); ++i) {
+    const auto& [at, out] = symbols[i];
+    uint16_t& length = lengths[i];
+    if (!all && !memory_->copy(&length, at + layout_.symbol_length, sizeof(length))) return false;
+    out.resize(length);
+    if (all && length <= starts[i].size()) {
+      out.assign(starts[i].data(), length);
+    } else if (length > 0 && !memory_->copy(out.data(), at + layout_.symbol_body, length)) {
+      return false;
+    }
+    evidence.note(at + layout_.symbol_length, &length, sizeof(length));
+    evidence.note(at + layout_.symbol_body, out.data(), out.size());
+    if (!is_name(out)) return false;
+  }
+  return true;
 }
 
 // They lie behind the bytecodes, compressed, and end with a zero.
-void Methods::read_lines(MethodInfo& method, int32_t words) const {
+void Methods::read_lines(MethodInfo& method, std::span<const uint8_t> head, int32_t words) const {
   const Address begin = method.code + method.code_size;
   const Address end = method.const_method + 8 * static_cast<Address>(std::max(words, 0));
   constexpr Address kMaxBytes = 1 << 20;
   if (end <= begin || end - begin > kMaxBytes) return;
-  std::vector<uint8_t> bytes(end - begin);
-  if (!memory_->copy(bytes.data(), begin, bytes.size())) return;
+  std::vector<uint8_t> rest;
+  std::span<const uint8_t> bytes;
+  if (end - method.const_method <= head.size()) {
+    bytes = head.subspan(begin - method.const_method, end - begin);
+  } else {
+    rest.resize(end - begin);
+    if (!memory_->copy(rest.data(), begin, rest.size())) return;
+    bytes = rest;
+  }
   CompressedStream stream(bytes, 0, excluded_byte_);
   uint32_t bci = 0, line = 0;  // of damaged ones the sums may wrap
   for (uint8_t next = stream.byte(); next != 0 && stream.good(); next = stream.byte()) {
@@ -309,6 +334,7 @@ void Methods::read_lines(MethodInfo& method, int32_t words) const {
   }
   std::stable_sort(method.lines.begin(), method.lines.end(),
                    [](const auto& a, const auto& other) { return a.first < other.first; });
+  method.lines.shrink_to_fit();
 }
 
 }  // namespace tarsier::hotspot

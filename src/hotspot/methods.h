@@ -6,7 +6,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -15,6 +17,7 @@
 #include "base/memory.h"
 #include "base/result.h"
 #include "hotspot/class_serial.h"
+#include "hotspot/method_evidence.h"
 #include "hotspot/vm_structs.h"
 
 namespace tarsier::hotspot {
@@ -27,8 +30,8 @@ struct MethodLabel {
 
 struct MethodInfo {
   Address method = 0, const_method = 0, pool = 0, name_symbol = 0;
-  uint64_t class_serial = 0;  // 0: not known
-  std::string class_name;     // java/lang/String
+  uint64_t class_serial = 0;    // 0: not known
+  std::string_view class_name;  // java/lang/String; stays as long as this
   std::string name, signature;
   uint16_t access = 0;
   Address code = 0;  // bytecodes
@@ -38,7 +41,7 @@ struct MethodInfo {
 
   bool operator==(const MethodInfo&) const = default;
   [[nodiscard]] size_t memory_used() const {
-    return sizeof(*this) + class_name.size() + name.size() + signature.size() + lines.size() * sizeof(lines[0]);
+    return sizeof(*this) + name.size() + signature.size() + lines.size() * sizeof(lines[0]);
   }
   [[nodiscard]] bool is_native() const { return (access & 0x100) != 0; }
   [[nodiscard]] int32_t line(int32_t bci) const;  // 0: not known
@@ -97,44 +100,39 @@ class Methods {
     uint64_t array_data = 0;
     uint64_t symbol_length = 0, symbol_body = 0;
   };
-  // All that was read to learn about a method: if it is still the same, so is the method.
-  class Evidence {
-   public:
-    void note(Address at, const void* bytes, size_t size);
-    void add(const Evidence& more);
-    [[nodiscard]] bool holds(const Memory& memory) const;
-    [[nodiscard]] size_t memory_used() const { return places_.size() * sizeof(Place) + bytes_.size(); }
+  // What the methods of a class share.
+  struct ClassName {
+    std::string name;
+    MethodEvidence evidence;
 
-   private:
-    struct Place {
-      Address at;
-      uint32_t size;
-    };
-    std::vector<Place> places_;
-    std::vector<uint8_t> bytes_;  // of all of them
+    [[nodiscard]] size_t memory_used() const { return sizeof(*this) + name.size() + evidence.memory_used(); }
   };
   // All that at() answers.
   struct Found : MethodInfo {
+    std::shared_ptr<const ClassName> of_class;
     mutable bool confirmed = false;
     mutable uint64_t until = 0;  // the epoch in which it was confirmed last
   };
-  // What the methods of a class share, by the address of its constants.
+  // What is known of a class as long as its methods are read, by the address of its constants.
   struct ClassFacts {
     int32_t length = 0;  // of the constants
     Address array = 0;   // of the methods
     std::vector<Address> methods;
     uint64_t serial = 0;  // 0: not known
-    std::string name;
-    Evidence evidence;
+    std::shared_ptr<const ClassName> name;
   };
   class Reading;
 
   explicit Methods(const Memory& memory) : memory_(&memory) {}
-  [[nodiscard]] std::unique_ptr<Found> read(Address method, Evidence& evidence);
+  [[nodiscard]] std::unique_ptr<Found> read(Address method, MethodEvidence& evidence);
   // Null if it is no class. Valid until the next call.
   [[nodiscard]] const ClassFacts* class_of(Address pool);
-  [[nodiscard]] bool read_symbol(Address symbol, std::string& out, Evidence& evidence) const;
-  void read_lines(MethodInfo& method, int32_t words) const;
+  struct Symbol {
+    Address at;
+    std::string& out;
+  };
+  [[nodiscard]] bool read_symbols(std::span<const Symbol> symbols, MethodEvidence& evidence) const;
+  void read_lines(MethodInfo& method, std::span<const uint8_t> head, int32_t words) const;
 
   const Memory* memory_;
   Layout layout_;
@@ -145,10 +143,11 @@ class Methods {
   ClassSerial serial_;
   struct Known {
     std::unique_ptr<Found> info;
-    Evidence evidence;
+    MethodEvidence evidence;
     uint64_t since = 0;        // the epoch in which it was seen there first
     bool had_another = false;  // confirmed there before: it may have come back in between
 
+    [[nodiscard]] bool holds(const Memory& memory) const { return evidence.holds(memory, info->of_class->evidence); }
     [[nodiscard]] size_t memory_used() const { return info->memory_used() + evidence.memory_used(); }
   };
   std::unordered_map<Address, Known> methods_;

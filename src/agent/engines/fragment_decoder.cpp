@@ -49,7 +49,7 @@ void append_char(std::string& out, char16_t c) {
 }
 
 std::string name_of(const hotspot::MethodInfo& method) {
-  std::string name = method.class_name;
+  std::string name(method.class_name);
   std::replace(name.begin(), name.end(), '/', '.');
   return name + "." + method.name;
 }
