@@ -157,7 +157,8 @@ class StackWalker::Walk {
   bool next_step();
   void note_identity(const CodeIdentity& code);
   bool take_remembered();
-  [[nodiscard]] bool is_same(const WalkStep& step, const WalkedWord* words, bool code_is_there) const;
+  [[nodiscard]] size_t same_words(std::span<const WalkedWord> words) const;
+  [[nodiscard]] bool has_its_code(const WalkStep& step) const;
 
   // --- return addresses that were seen before ---
   [[nodiscard]] ReturnAddress& slot_of(Address pc) const;

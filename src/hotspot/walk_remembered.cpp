@@ -20,11 +20,19 @@ void StackWalker::Walk::note_identity(const CodeIdentity& code) {
   out_.steps.back().by_fp = false;
 }
 
-bool StackWalker::Walk::is_same(const WalkStep& step, const WalkedWord* words, bool code_is_there) const {
-  for (uint32_t i = 0; i < step.words; ++i) {
-    if (!within(words[i].at) || peek(words[i].at) != words[i].value) return false;
+// How many of the words, from the last one on, are in the fragment as they were. They lie in memory that another CPU
+// has written, so those that come next are asked for ahead.
+size_t StackWalker::Walk::same_words(std::span<const WalkedWord> words) const {
+  constexpr size_t kAhead = 12;
+  for (size_t i = words.size(); i-- > 0;) {
+    if (i >= kAhead) __builtin_prefetch(piece_.data + (words[i - kAhead].at - piece_.begin));
+    if (!within(words[i].at) || peek(words[i].at) != words[i].value) return words.size() - 1 - i;
   }
-  return code_is_there || step.code.at == 0 || w_.memory_->read<int32_t>(step.code.at) == step.code.value;
+  return words.size();
+}
+
+bool StackWalker::Walk::has_its_code(const WalkStep& step) const {
+  return step.code.at == 0 || w_.memory_->read<int32_t>(step.code.at) == step.code.value;
 }
 
 // Whether the rest of the stack is that of the last one.
@@ -42,14 +50,16 @@ bool StackWalker::Walk::take_remembered() {
     return false;
   }
   if (last.frames().size() > max_depth_ - out_.frames.size()) return false;
-  const WalkedWord* words = last.words().data() + last.words().size();
+  size_t same = same_words(last.words());
   const uint64_t moment = w_.blobs_->moment();
   const size_t seen = last.seen(moment);
   for (size_t i = inner; i-- > 0;) {
-    words -= last.steps()[i].words;
-    if (is_same(last.steps()[i], words, i < seen)) continue;
-    last.shorten(i);
-    return false;
+    const WalkStep& step = last.steps()[i];
+    if (same < step.words || (i >= seen && !has_its_code(step))) {
+      last.shorten(i);
+      return false;
+    }
+    same -= step.words;
   }
   last.set_seen(moment, inner);
   out_.frames.insert(out_.frames.end(), last.frames().rbegin(), last.frames().rend());

@@ -134,27 +134,45 @@ MethodId ConstantTables::method(const MethodInfo& info) {
   return MethodId(methods_.intern(bytes_of(entry)) + 1);
 }
 
-StackId ConstantTables::stack(std::span<const Frame> frames, bool truncated) {
-  if (frames.empty()) return StackId(0);
-  // Null methods make the JDK's tool fail.
-  const auto index_of = [&](const Frame& frame) {
-    const uint32_t index = frame.method.value - 1;
-    return index < methods_.values.size() ? index : method({{}, "[unknown]", {}, 0}).value - 1;
-  };
+uint32_t ConstantTables::index_of(MethodId method) {
+  const uint32_t index = method.value - 1;
+  return index < methods_.values.size() ? index : this->method({{}, "[unknown]", {}, 0}).value - 1;
+}
+
+void ConstantTables::encode(const Frame& frame) {
+  scratch_.varint(methods_.first_key + index_of(frame.method));
+  scratch_.int32(frame.line);
+  scratch_.int32(frame.bci);
+  scratch_.varint(key_of(frame.type));
+}
+
+void ConstantTables::add(EncodedStack& stack, const Frame& frame) {
+  scratch_.clear();
+  encode(frame);
+  const uint32_t method = index_of(frame.method);
+  stack.add(scratch_.bytes(), method);
+  if (stack.used_in_chunk_ == chunk_) methods_.use(method, chunk_);
+}
+
+StackId ConstantTables::stack(std::span<const Frame> inner, EncodedStack& frames, std::span<const Frame> outer,
+                              bool truncated) {
+  const size_t count = inner.size() + frames.size() + outer.size();
+  if (count == 0) return StackId(0);
   scratch_.clear();
   scratch_.boolean(truncated);
-  scratch_.varint(frames.size());
-  for (const Frame& frame : frames) {
-    scratch_.varint(methods_.first_key + index_of(frame));
-    scratch_.int32(frame.line);
-    scratch_.int32(frame.bci);
-    scratch_.varint(key_of(frame.type));
-  }
+  scratch_.varint(count);
+  for (const Frame& frame : inner) encode(frame);
+  scratch_.raw(frames.bytes());
+  for (const Frame& frame : outer) encode(frame);
   const uint32_t stack = stacks_.intern(scratch_.bytes());
   // Whoever asks for its id uses it in this chunk; later its methods would have to be decoded first.
   if (stack == methods_used_.size()) methods_used_.push_back(0);
-  if (std::exchange(methods_used_[stack], chunk_) != chunk_) {
-    for (const Frame& frame : frames) methods_.use(index_of(frame), chunk_);
+  if (std::exchange(methods_used_[stack], chunk_) == chunk_) return StackId(stack + 1);
+  for (const std::span<const Frame> part : {inner, outer}) {
+    for (const Frame& frame : part) methods_.use(index_of(frame.method), chunk_);
+  }
+  if (std::exchange(frames.used_in_chunk_, chunk_) != chunk_) {
+    for (const EncodedStack::Frame& frame : frames.frames_) methods_.use(frame.method, chunk_);
   }
   return StackId(stack + 1);
 }

@@ -12,6 +12,7 @@
 
 #include "base/units.h"
 #include "recording/constants.h"
+#include "recording/encoded_stack.h"
 #include "recording/encoder.h"
 #include "recording/interner.h"
 #include "recording/type_ids.h"
@@ -34,7 +35,9 @@ class ConstantTables {
  public:
   ClassId klass(std::string_view name) { return ClassId(class_of(name) + 1); }
   MethodId method(const MethodInfo& info);
-  StackId stack(std::span<const Frame> frames, bool truncated);
+  StackId stack(std::span<const Frame> frames, bool truncated) { return stack(frames, no_frames_, {}, truncated); }
+  void add(EncodedStack& stack, const Frame& frame);
+  StackId stack(std::span<const Frame> inner, EncodedStack& frames, std::span<const Frame> outer, bool truncated);
   ThreadId thread(const ThreadInfo& info);
 
   // The key in the file; from now on this chunk needs the constant. 0, Java's null, for an id that is none.
@@ -69,6 +72,9 @@ class ConstantTables {
   };
 
   uint32_t symbol(std::string_view text);
+  // Null methods make the JDK's tool fail: there is one in their place.
+  uint32_t index_of(MethodId method);
+  void encode(const Frame& frame);
   uint32_t class_of(std::string_view name);
   void use_what_unwritten_constants_need();
   template <class EncodeEntry>
@@ -83,6 +89,7 @@ class ConstantTables {
   uint64_t next_thread_key_ = 1;
   size_t thread_bytes_ = 0;
   uint32_t chunk_ = 1;
+  EncodedStack no_frames_;
   Encoder scratch_;
   std::string text_;
 };

@@ -44,6 +44,11 @@ class FileWriter final : public Writer {
   ClassId klass(std::string_view name) override { return constants_.klass(name); }
   MethodId method(const MethodInfo& info) override { return constants_.method(info); }
   StackId stack(std::span<const Frame> frames, bool truncated) override { return constants_.stack(frames, truncated); }
+  void add(EncodedStack& stack, const Frame& frame) override { constants_.add(stack, frame); }
+  StackId stack(std::span<const Frame> inner, EncodedStack& frames, std::span<const Frame> outer,
+                bool truncated) override {
+    return constants_.stack(inner, frames, outer, truncated);
+  }
   ThreadId thread(const ThreadInfo& info) override { return constants_.thread(info); }
 
   void event(Event type, Nanos start, std::span<const Value> values) override {

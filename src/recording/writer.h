@@ -5,7 +5,8 @@
 // - Events and constants are buffered and reach the file at flush() (about once a second) or when the buffer is full.
 // - Ids of constants stay valid until the writer is destroyed; which chunk already holds them is the writer's business.
 //   When the tables have grown past Options::memory at a flush(), the chunk is rotated, all of them are forgotten and
-//   generation() changes: ids given out before must not be used after that. Flush early if memory_used() says so.
+//   generation() changes: ids given out before, and stacks encoded, must not be used after that. Flush early if
+//   memory_used() says so.
 // - When the disk fails, the first error is remembered, later writes are counted as lost, and nothing throws or blocks
 //   the caller beyond the write itself. What is on disk stays readable.
 #pragma once
@@ -21,6 +22,7 @@
 #include "base/unique_fd.h"
 #include "base/units.h"
 #include "recording/constants.h"
+#include "recording/encoded_stack.h"
 #include "recording/events.h"
 
 namespace tarsier::recording {
@@ -49,6 +51,10 @@ class Writer {
   virtual ClassId klass(std::string_view name) = 0;
   virtual MethodId method(const MethodInfo& info) = 0;
   virtual StackId stack(std::span<const Frame> frames, bool truncated) = 0;  // innermost frame first
+  // The same, of a stack that is kept for the next one. `frame`: its new innermost one.
+  virtual void add(EncodedStack& stack, const Frame& frame) = 0;
+  virtual StackId stack(std::span<const Frame> inner, EncodedStack& frames, std::span<const Frame> outer,
+                        bool truncated) = 0;
   // One id per (os_id, java_id); calling again with another name renames: later events carry the new name.
   virtual ThreadId thread(const ThreadInfo& info) = 0;
 

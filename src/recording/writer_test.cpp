@@ -139,6 +139,59 @@ TEST(Writer, EqualStacksAndMethodsGetEqualIds) {
   EXPECT_EQ(writer->stack({}, false), StackId(0));
 }
 
+TEST(Writer, AStackThatIsKeptIsTheSameAsOneMadeAnew) {
+  TempFile file;
+  Writer::Options options;
+  options.chunk_size = Bytes(1);  // every flush starts another chunk
+  const auto writer = open_writer(file, options);
+  std::vector<Frame> frames;  // outermost first
+  EncodedStack kept;
+  const auto enter = [&](int n) {
+    frames.push_back({writer->method({"p/C", "m" + std::to_string(n), "()V", 1}), n, n / 2, FrameType::kC2});
+    writer->add(kept, frames.back());
+  };
+  const auto write = [&](bool marked) {
+    const Frame marker{writer->method({{}, "[mark]", {}, 0}), 0, 0, FrameType::kMarker};
+    const std::span<const Frame> around(&marker, marked ? 1 : 0);
+    const StackId id = writer->stack(around, kept, around, marked);
+    std::vector<Frame> all(frames.rbegin(), frames.rend());
+    if (marked) {
+      all.insert(all.begin(), marker);
+      all.push_back(marker);
+    }
+    const Value values[] = {ThreadId(), id, int64_t{0}, int64_t{1}, int64_t{0}, std::string_view(), ThreadId()};
+    writer->event(Event::kExecutionSample, monotonic_now(), values);
+    EXPECT_EQ(id, writer->stack(all, marked));
+  };
+  for (int n = 0; n < 300; ++n) enter(n);
+  write(false);
+  ASSERT_TRUE(writer->flush().ok());
+  write(true);  // all methods are needed once more
+  ASSERT_TRUE(writer->flush().ok());
+  frames.resize(2);
+  kept.shorten(2);
+  enter(1000);
+  write(false);
+  enter(1001);
+  write(false);
+  frames.clear();
+  kept.clear();
+  enter(1002);
+  write(false);
+  ASSERT_TRUE(writer->finish().ok());
+
+  Collect collect({"jdk.ExecutionSample"});
+  const auto bytes = file.content();
+  ASSERT_TRUE(read_all(bytes, collect).ok());
+  ASSERT_THAT(collect.lines, testing::SizeIs(5));
+  EXPECT_GE(collect.chunks, 3);
+  EXPECT_THAT(collect.lines[0], HasSubstr("=p/C.m299()V:299@149/"));
+  EXPECT_THAT(collect.lines[1], HasSubstr("p/C.m0()V:0@0/"));
+  EXPECT_THAT(collect.lines[2], HasSubstr("=p/C.m1000()V:1000@500/c2;p/C.m1()V:1@0/c2;p/C.m0()V"));
+  EXPECT_THAT(collect.lines[3], HasSubstr("=p/C.m1001()V:1001@500/c2;p/C.m1000()V"));
+  EXPECT_THAT(collect.lines[4], HasSubstr("=p/C.m1002()V"));
+}
+
 TEST(Writer, HostileNamesComeBackAsValidUtf8) {
   TempFile file;
   auto writer = open_writer(file);

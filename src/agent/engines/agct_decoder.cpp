@@ -121,8 +121,8 @@ StackKey AgctDecoder::key_of(const AgctRecord& record, const hotspot::Code& code
 
 StackId AgctDecoder::stack_of(const AgctRecord& record, const hotspot::Code& code) {
   const StackKey key = key_of(record, code);
-  const auto it = stacks_.find(key);
-  if (it != stacks_.end()) return it->second;
+  recording::StackId& id = stacks_[key];
+  if (id.value != 0) return id;
 
   frames_.clear();
   for (const uint64_t address : record.kernel()) {
@@ -138,7 +138,7 @@ StackId AgctDecoder::stack_of(const AgctRecord& record, const hotspot::Code& cod
     frames_.push_back({context_.methods.marker(code_->stub_name(record.pc)), 0, 0, FrameType::kStub});
   }
   append_java_frames(record, code);
-  return stacks_.emplace(key, context_.writer.stack(frames_, record.truncated)).first->second;
+  return id = context_.writer.stack(frames_, record.truncated);
 }
 
 void AgctDecoder::append_java_frames(const AgctRecord& record, const hotspot::Code& code) {

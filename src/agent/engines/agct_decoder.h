@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "agent/engines/engine.h"
+#include "agent/engines/known_stacks.h"
 #include "agent/engines/sample_events.h"
-#include "agent/engines/stack_key.h"
 #include "capture/agct.h"
 #include "hotspot/code_cache.h"
 #include "linux/kernel_symbols.h"
@@ -44,7 +44,7 @@ class AgctDecoder {
   EngineContext& context_;
   std::optional<hotspot::CodeCache> code_;
   SampleEvents events_;
-  std::unordered_map<StackKey, recording::StackId, StackKeyHash> stacks_;
+  KnownStacks stacks_;
   std::vector<recording::Frame> frames_;
   linux::KernelSymbols kernel_symbols_;
   // The last record of every thread that may be said to be where it was. As it was taken, since a chunk's ids do not

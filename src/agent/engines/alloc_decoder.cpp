@@ -63,8 +63,8 @@ recording::StackId AllocDecoder::stack_of(const AllocRecord& record) {
   const XXH64_hash_t seed = static_cast<uint64_t>(record.error) * 2 + (record.truncated ? 1 : 0);
   const XXH128_hash_t hash = XXH3_128bits_withSeed(record.frames().data(), record.frames().size_bytes(), seed);
   const StackKey key{hash.low64, hash.high64};
-  const auto it = stacks_.find(key);
-  if (it != stacks_.end()) return it->second;
+  recording::StackId& id = stacks_[key];
+  if (id.value != 0) return id;
 
   frames_.clear();
   if (record.frames().empty()) {
@@ -77,7 +77,7 @@ recording::StackId AllocDecoder::stack_of(const AllocRecord& record) {
     const auto bci = static_cast<int32_t>(frame.location);
     frames_.push_back({method.id, method.line(bci), std::max(bci, 0), type_of(frame)});
   }
-  return stacks_.emplace(key, context_.writer.stack(frames_, record.truncated)).first->second;
+  return id = context_.writer.stack(frames_, record.truncated);
 }
 
 }  // namespace tarsier::agent

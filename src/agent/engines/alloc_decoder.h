@@ -8,7 +8,7 @@
 
 #include "agent/engines/alloc_capture.h"
 #include "agent/engines/engine.h"
-#include "agent/engines/stack_key.h"
+#include "agent/engines/known_stacks.h"
 
 namespace tarsier::agent {
 
@@ -32,7 +32,7 @@ class AllocDecoder {
 
   EngineContext& context_;
   uint64_t generation_ = ~uint64_t{0};  // of the writer's ids below
-  std::unordered_map<StackKey, recording::StackId, StackKeyHash> stacks_;
+  KnownStacks stacks_;
   std::unordered_map<uint32_t, recording::ThreadId> thread_ids_;
   std::unordered_map<std::string, recording::ClassId> classes_;
   std::vector<recording::Frame> frames_;

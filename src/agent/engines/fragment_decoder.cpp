@@ -132,7 +132,7 @@ FragmentDecoder::LastOf& FragmentDecoder::last_of(uint32_t thread) {
     last.thread = thread;
     last.bottom = {};
     last.stack.clear();
-    last.recorded.clear();
+    last.recorded.shorten(0);
     last.end_of_jvm = {};
     last.root.reset();
   }
@@ -180,11 +180,11 @@ void FragmentDecoder::decode(const capture::FragmentRecord& record) {
   if (events_.start_over_if_forgotten()) {
     stacks_.clear();
     ++method_ids_;
-    for (LastOf& last : last_of_) last.recorded.clear();
+    for (LastOf& last : last_of_) last.recorded.shorten(0);
   }
   if (record.repeated) {
     const auto last = last_.find(record.thread);
-    nothing_known_.clear();
+    nothing_known_.shorten(0);
     if (last != last_.end()) return write(record, {}, last->second, nothing_known_);
     stack_ = {};
     stack_.failure = "stack_not_kept";
@@ -224,7 +224,7 @@ void FragmentDecoder::decode(const capture::FragmentRecord& record) {
   if (may_be_repeated) last_[record.thread] = stack_;
   if (record.kept) return;
   // Of a stack that was cut off the outermost frames are not those of the thread, which stay known.
-  nothing_known_.clear();
+  nothing_known_.shorten(0);
   write(record, record.kernel(), stack_, walked_.end == WalkEnd::kTooShort ? nothing_known_ : known.recorded);
 }
 
@@ -260,8 +260,8 @@ void FragmentDecoder::walk(const hotspot::Fragment& fragment, LastOf& last, bool
   if (walked_.start == hotspot::WalkStart::kNativeLeaf && native_names_ == nullptr) {
     out.frames.push_back({nullptr, marker(library_name(fragment.pc)), 0, FrameType::kVm});
   }
-  if (whole) last.recorded.clear();
-  if (last.recorded.size() > walked_.reused && walked_.end != WalkEnd::kTooShort) last.recorded.resize(walked_.reused);
+  if (whole) last.recorded.shorten(0);
+  if (walked_.end != WalkEnd::kTooShort) last.recorded.shorten(walked_.reused);
   const size_t known = walked_.end == WalkEnd::kTooShort ? 0 : last.recorded.size();
   for (size_t i = 0; i + known < walked_.frames.size(); ++i) out.frames.push_back(frame_of(walked_.frames[i]));
   const auto first = std::find_if(walked_.frames.begin(), walked_.frames.end(),
@@ -390,41 +390,44 @@ void FragmentDecoder::forget_ended_threads() {
 }
 
 void FragmentDecoder::write(const capture::SampleHeader& header, std::span<const uint64_t> kernel, const Stack& stack,
-                            std::vector<RecordedFrame>& known) {
+                            RecordedStack& known) {
   events_.write(header, {stack_id(kernel, stack, known), stack.imprecise, stack.failure, stack.virtual_id, stack.wait});
   if (stack.failure.empty() && stack.innermost != nullptr) events_.add_self(stack.innermost, header.weight_ns);
 }
 
 recording::StackId FragmentDecoder::stack_id(std::span<const uint64_t> kernel, const Stack& stack,
-                                             std::vector<RecordedFrame>& known) {
-  StackKey key = known.empty() ? StackKey{} : known.back().key;
+                                             RecordedStack& known) {
+  StackKey key = known.keys.empty() ? StackKey{} : known.keys.back();
   for (auto frame = stack.frames.rbegin(); frame != stack.frames.rend(); ++frame) {
     const recording::Frame record = recorded(*frame);
     key = extend(key, record.method.value,
                  static_cast<uint64_t>(static_cast<uint32_t>(record.bci)) << 8 | static_cast<uint64_t>(record.type));
-    known.push_back({record, key});
+    known.keys.push_back(key);
+    context_.writer.add(known.frames, record);
   }
   key = extend(key, (stack.deeper ? 1 : 0) + (stack.thawing ? 2 : 0),
                reinterpret_cast<uint64_t>(stack.failure.empty() ? nullptr : marker(stack.failure)));
   for (const uint64_t address : kernel) key = extend(key, address, kernel.size());
-  const auto it = stacks_.find(key);
-  if (it != stacks_.end()) return it->second;
+  recording::StackId& id = stacks_[key];
+  if (id.value != 0) return id;
 
-  frames_.clear();
+  const auto mark = [&](const std::string& name) {
+    return recording::Frame{context_.methods.marker(name), 0, 0, FrameType::kMarker};
+  };
+  kernel_frames_.clear();
   for (const uint64_t address : kernel) {
-    frames_.push_back({context_.methods.marker(std::string(kernel_symbols_.find(address))), 0, 0, FrameType::kKernel});
+    kernel_frames_.push_back(
+        {context_.methods.marker(std::string(kernel_symbols_.find(address))), 0, 0, FrameType::kKernel});
   }
-  if (known.empty() && stack.failure.empty()) {
-    frames_.push_back({context_.methods.marker("[no Java frame]"), 0, 0, FrameType::kMarker});
-  }
-  for (auto frame = known.rbegin(); frame != known.rend(); ++frame) frames_.push_back(frame->frame);
   // What could not be found lies below what was.
+  outer_frames_.clear();
+  if (known.keys.empty() && stack.failure.empty()) outer_frames_.push_back(mark("[no Java frame]"));
   if (!stack.failure.empty()) {
-    frames_.push_back({context_.methods.marker("[failed: " + stack.failure + "]"), 0, 0, FrameType::kMarker});
+    outer_frames_.push_back(mark("[failed: " + stack.failure + "]"));
   } else if (stack.deeper) {
-    frames_.push_back({context_.methods.marker("[deeper]"), 0, 0, FrameType::kMarker});
+    outer_frames_.push_back(mark("[deeper]"));
   }
-  return stacks_.emplace(key, context_.writer.stack(frames_, stack.deeper || stack.thawing)).first->second;
+  return id = context_.writer.stack(kernel_frames_, known.frames, outer_frames_, stack.deeper || stack.thawing);
 }
 
 recording::Frame FragmentDecoder::recorded(const Frame& frame) {

@@ -13,10 +13,10 @@
 #include "agent/engines/engine.h"
 #include "agent/engines/fragment_saver.h"
 #include "agent/engines/jvm_stack_end.h"
+#include "agent/engines/known_stacks.h"
 #include "agent/engines/native_code.h"
 #include "agent/engines/native_names.h"
 #include "agent/engines/sample_events.h"
-#include "agent/engines/stack_key.h"
 #include "agent/engines/steady_bottom.h"
 #include "agent/redefinitions.h"
 #include "agent/stub_names.h"
@@ -108,17 +108,23 @@ class FragmentDecoder {
     }
   };
 
-  // A frame as it is recorded, and the key of the stack from the outermost frame to this one.
-  struct RecordedFrame {
-    recording::Frame frame;
-    StackKey key;
+  // A stack as it is recorded, outermost frame first.
+  struct RecordedStack {
+    std::vector<StackKey> keys;  // of the stack up to each frame
+    recording::EncodedStack frames;
+
+    [[nodiscard]] size_t size() const { return keys.size(); }
+    void shorten(size_t count) {
+      if (count < keys.size()) keys.resize(count);
+      frames.shorten(count);
+    }
   };
   // What is known of a thread from its last sample.
   struct LastOf {
     uint32_t thread = 0;
     SteadyBottom bottom;
     hotspot::RememberedStack stack;
-    std::vector<RecordedFrame> recorded;     // outermost first
+    RecordedStack recorded;
     JvmStackEnd end_of_jvm;                  // of a thread of the JVM's own
     std::optional<const std::string*> root;  // what stands below its frames: of Java threads null; nothing: not known
   };
@@ -154,8 +160,8 @@ class FragmentDecoder {
   const std::string* marker(std::string name);
   // `known`: the frames behind those of the stack, outermost first, to which these are added.
   void write(const capture::SampleHeader& header, std::span<const uint64_t> kernel, const Stack& stack,
-             std::vector<RecordedFrame>& known);
-  recording::StackId stack_id(std::span<const uint64_t> kernel, const Stack& stack, std::vector<RecordedFrame>& known);
+             RecordedStack& known);
+  recording::StackId stack_id(std::span<const uint64_t> kernel, const Stack& stack, RecordedStack& known);
   recording::Frame recorded(const Frame& frame);
   recording::MethodId method_id(const Frame& frame);
   // With the id of the method for the writer.
@@ -183,13 +189,13 @@ class FragmentDecoder {
   bool was_of_jvm_ = false;
 
   SampleEvents events_;
-  std::unordered_map<StackKey, recording::StackId, StackKeyHash> stacks_;
+  KnownStacks stacks_;
   uint32_t method_ids_ = 1;  // which of the ids that methods are labelled with are valid
-  std::vector<recording::Frame> frames_;
+  std::vector<recording::Frame> kernel_frames_, outer_frames_;
   std::unordered_map<std::string, std::unique_ptr<std::string>> markers_;
   linux::KernelSymbols kernel_symbols_;
   std::vector<LastOf> last_of_;  // by a part of the thread's number
-  std::vector<RecordedFrame> nothing_known_;
+  RecordedStack nothing_known_;
   std::unordered_map<uint32_t, Stack> last_;  // of threads that may be said to be where they were
   std::vector<uint32_t> ended_;
   std::optional<hotspot::EdgeCheck> edge_check_;

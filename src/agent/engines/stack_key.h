@@ -23,8 +23,4 @@ inline StackKey extend(const StackKey& key, uint64_t a, uint64_t b) {
   return {low, high};
 }
 
-struct StackKeyHash {
-  size_t operator()(const StackKey& key) const { return key.low; }
-};
-
 }  // namespace tarsier::agent
