@@ -13,6 +13,11 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("jdk", harness.jdks(), ids=repr)
 
 
+@pytest.fixture(autouse=True)
+def watch_the_hypervisor():
+    harness.STOLEN.start_over()
+
+
 @pytest.fixture(scope="session")
 def classes(tmp_path_factory):
     """The folder with the compiled programs of tests/java."""

@@ -372,6 +372,33 @@ def timers_of(pid):
 
 
 @functools.cache
+class Stolen:
+    """What the hypervisor has taken of the CPU time that somebody here wanted, since the test began. Then the threads' own
+    clocks tell another time than ours, and ticks that were due meanwhile come later, as one: samples and CPU time can't
+    be compared."""
+
+    def __init__(self):
+        self.start_over()
+
+    def start_over(self):
+        self.begin = self.now()
+
+    @staticmethod
+    def now():
+        user, nice, system, _, _, irq, softirq, steal = map(int, pathlib.Path("/proc/stat").read_text().split()[1:9])
+        return steal, user + nice + system + irq + softirq + steal
+
+    def is_much(self):
+        (stolen, wanted), (stolen_before, wanted_before) = self.now(), self.begin
+        share = (stolen - stolen_before) / max(wanted - wanted_before, 1)
+        if share > 0.02:
+            print(f"the hypervisor took {share:.0%} of the CPU time away: samples and CPU time were not compared")
+        return share > 0.02
+
+
+STOLEN = Stolen()
+
+
 def perf_allowed():
     """May software perf events be opened here? Asked of the kernel, as the agent does."""
     if other_arch.is_asked_for():

@@ -4,7 +4,7 @@ import resource
 import subprocess
 
 import pytest
-from harness import (DEADLINE, LIBRARY, Program, descriptors_of, ebpf_allowed, engine, record_without_signals, report,
+from harness import (DEADLINE, LIBRARY, STOLEN, Program, descriptors_of, ebpf_allowed, engine, record_without_signals, report,
                      signal_sets, tarsier, wait_for_recording, wait_until, wait_until_ready)
 from test_exit_codes import needs_root, open_folder, program_as_nobody, record_as  # noqa: F401  (a fixture)
 from test_fragment import check_complete, check_edges, check_roots
@@ -24,7 +24,7 @@ def check_books(document):
 
 def check_all_is_sampled(document):
     burner = next(thread for thread in document["threads"] if thread["name"] == "burner")
-    assert 0.93 <= burner["sampled_ns"] / burner["cpu_ns"] <= 1.07, burner
+    assert 0.93 <= burner["sampled_ns"] / burner["cpu_ns"] <= 1.07 or STOLEN.is_much(), burner
 
 
 def held(pid):
@@ -74,10 +74,11 @@ def test_threads_that_live_for_a_moment_are_sampled_from_their_start_on(jdk, cla
     app = [row for row in rows if row["kind"] == "app"]
     assert sum(row["name"] == "short" for row in app) > 100, "the program is no test of this"
     sampled, used = (sum(row[key] for row in app) for key in ("sampled_ns", "cpu_ns"))
-    assert 0.95 <= sampled / used <= 1.07, (sampled, used)
+    assert 0.95 <= sampled / used <= 1.07 or STOLEN.is_much(), (sampled, used)
     # Nobody's CPU time is missing, that of the threads' ends included. What the JVM uses before it starts us is.
     start_up = 0.8
-    assert (0.95 * spent - start_up) * 1e9 <= sum(row["cpu_ns"] for row in rows) <= 1.02 * spent * 1e9
+    known = sum(row["cpu_ns"] for row in rows)
+    assert (0.95 * spent - start_up) * 1e9 <= known <= 1.02 * spent * 1e9 or STOLEN.is_much(), (spent, known)
 
 
 @needs_ebpf

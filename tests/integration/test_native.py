@@ -6,7 +6,7 @@ import subprocess
 import time
 
 import pytest
-from harness import (DEADLINE, LIBRARY, ROOT, Program, Recorder, cpu_by_thread, ebpf_allowed, engine, jdks, perf_allowed,
+from harness import (DEADLINE, LIBRARY, ROOT, STOLEN, Program, Recorder, cpu_by_thread, ebpf_allowed, engine, jdks, perf_allowed,
                      report, samples_by_jfr, wait_for_recording)
 
 HERE = ROOT / "tests/integration"
@@ -138,7 +138,7 @@ def test_the_collector_shows_where_it_is(jdk, classes, tmp_path, clock):
     assert {s.frames[-1] for s in samples} == {"[GC]"}
     seen = sum(s.weight for s in samples if begin <= s.time <= end)
     # Under load the two looks at the clocks are not those of the first and the last sample.
-    assert seen * 1e9 == pytest.approx(spent, rel=0.2)
+    assert seen * 1e9 == pytest.approx(spent, rel=0.2) or STOLEN.is_much()
     # The first samples of each tell where its stack is.
     rooted = [s for s in samples if "[native]" not in s.frames and s.frames[-2].startswith("libc.so.6")
               and len([frame for frame in s.frames if frame.startswith("libjvm.so.")]) >= 3]

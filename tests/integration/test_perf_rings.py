@@ -2,7 +2,7 @@
 import json
 
 import pytest
-from harness import (LIBRARY, Program, engine, perf_allowed, record_without_signals, report, samples_by_jfr, tarsier,
+from harness import (LIBRARY, STOLEN, Program, engine, perf_allowed, record_without_signals, report, samples_by_jfr, tarsier,
                      wait_until_ready)
 from test_exit_codes import needs_root, open_folder, program_as_nobody  # noqa: F401  (a fixture)
 from test_fragment import check_complete, check_edges, check_roots, walks
@@ -40,8 +40,8 @@ def test_all_cpu_time_is_sampled_and_no_signal_is_taken(known_answer, tmp_path):
     check_books(document)
     burner = next(thread for thread in document["threads"] if thread["name"] == "burner")
     lost_ns = 200_000 * engine(document, "fragment")["samples"]["dropped"]["perf ring full"]
-    assert 0.93 * burner["cpu_ns"] <= burner["sampled_ns"] + lost_ns, (burner, lost_ns)
-    assert burner["sampled_ns"] <= 1.07 * burner["cpu_ns"], burner
+    assert 0.93 * burner["cpu_ns"] <= burner["sampled_ns"] + lost_ns or STOLEN.is_much(), (burner, lost_ns)
+    assert burner["sampled_ns"] <= 1.07 * burner["cpu_ns"] or STOLEN.is_much(), burner
 
 
 def test_calls_into_the_jvm_are_unwound_to_their_java_caller(jdk, classes, tmp_path):
