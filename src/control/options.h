@@ -16,9 +16,9 @@ constexpr int kMaxSaveFragments = 1'000'000;
 
 struct SessionOptions {
   // Engines that were named. None: all that change nothing in the JVM's code, as far as they work.
-  bool cpu = false;         // sample where CPU time goes
-  bool alloc = false;       // sample who allocates what
-  bool waits = false;       // find out who waits for how long
+  bool cpu = false;          // sample where CPU time goes
+  bool alloc = false;        // sample who allocates what
+  bool waits = false;        // find out who waits for how long
   std::string engine = "";   // fragment, agct, handshake, safepoint; empty: the best that works
   std::string threads = "";  // only those with such names, an extended regular expression; empty: all
   std::string clock =

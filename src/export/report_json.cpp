@@ -170,11 +170,16 @@ std::string quality_json(const ReportContext& context) {
                                               {"max_ns", quality.latency->max.count}}
                                        : Json();
   const Json json = {
-      {"samples", quality.samples},       {"complete", quality.complete},
-      {"incomplete", quality.incomplete}, {"failed", object_of(quality.failed)},
-      {"imprecise", quality.imprecise},   {"by_mechanism", object_of(quality.by_mechanism)},
-      {"edges", quality.edges},           {"edges_checked", quality.edges_checked},
-      {"bad_edges", quality.bad_edges},   {"native", native},
+      {"samples", quality.samples},
+      {"complete", quality.complete},
+      {"incomplete", quality.incomplete},
+      {"failed", object_of(quality.failed)},
+      {"imprecise", quality.imprecise},
+      {"by_mechanism", object_of(quality.by_mechanism)},
+      {"edges", quality.edges},
+      {"edges_checked", quality.edges_checked},
+      {"bad_edges", quality.bad_edges},
+      {"native", native},
       {"latency", latency},
   };
   return dump(json);

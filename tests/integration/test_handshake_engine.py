@@ -99,15 +99,19 @@ def test_what_is_deeper_than_asked_for_is_marked(jdk, classes, tmp_path, asks):
 
 
 def test_thousands_of_threads(jdk, classes, tmp_path, asks):
-    """Two thousand that sleep and twenty that run now and then: those have samples, and for all of their time."""
+    """Two thousand that sleep and twenty that run now and then. A handshake has samples of those and for all of their
+    time; a round of the other takes so long that it may hardly meet one."""
     file = tmp_path / "out.jfr"
-    with Program(jdk, classes, "ManyThreads", 2000, options=["-XX:+UseSerialGC"]) as program:
+    with Program(jdk, classes, "ManyThreads", 2000) as program:
         program.ready()
-        tarsier("record", "--cpu", "--engine", asks, "--interval", "10ms", "-d", "8s", "-o", file, program.pid)
+        tarsier("record", "--cpu", "--engine", asks, "-d", "8s", "-o", file, program.pid)
         program.tell("exit")
         assert program.wait() == 7
     document = report(file)
-    assert engine(document, asks)["samples"]["written"] > 100
+    found = engine(document, asks)
+    assert found["counters"]["ticks" if asks == "handshake" else "rounds"] > 20
+    if asks == "safepoint":
+        return
     burners = [row for row in document["threads"] if row["name"].startswith("burner-")]
     assert len(burners) == 20
     sampled, used = sum(row["sampled_ns"] for row in burners), sum(row["cpu_ns"] for row in burners)

@@ -15,22 +15,20 @@ class HandshakeEngine final : public JvmtiEngine {
 
   std::string_view name() const override { return "handshake"; }
   Result<control::EngineReport> probe() override;
-  std::vector<std::string> warnings() override {
-    return {"the engine handshake sees threads only where the JVM can stop them: time in code without safepoint polls is "
-            "blamed on what comes after it"};
-  }
 
  private:
   std::unique_ptr<StackAsker> make_asker(JvmtiSamples& samples, const ThreadPattern& wanted) override {
-    return std::make_unique<HandshakeAsker>(context_, interval(), static_cast<size_t>(linux::usable_cpus()), samples, wanted);
+    return std::make_unique<HandshakeAsker>(context_, interval(), static_cast<size_t>(linux::usable_cpus()), samples,
+                                            wanted);
   }
 };
 
 Result<control::EngineReport> HandshakeEngine::probe() {
   if (context_.jvm.major() < kFirstMajor) {
-    return Error{Errc::kUnsupported, "a JVM of version " + std::to_string(context_.jvm.major()) +
-                                         " stops all threads when JVMTI is asked for the stack of one (those from 16 on "
-                                         "don't): use --engine fragment, which stops nobody"};
+    return Error{Errc::kUnsupported,
+                 "a JVM of version " + std::to_string(context_.jvm.major()) +
+                     " stops all threads when JVMTI is asked for the stack of one (those from 16 on "
+                     "don't): use --engine fragment, which stops nobody"};
   }
   if (Status status = check_options(); !status) return std::move(status).error();
   return control::EngineReport{std::string(name()),

@@ -26,37 +26,34 @@ HandshakeAsker::HandshakeAsker(EngineContext& context, Nanos interval, size_t pe
       most_frames_(context.options.max_depth),
       samples_(samples),
       wanted_(wanted),
+      tick_(interval),
       random_(static_cast<uint64_t>(monotonic_now().count) | 1) {
   context.jvm.jni()->GetJavaVM(&vm_);
 }
 
 Status HandshakeAsker::start() {
   const size_t count = std::clamp(2 * per_tick_, kFewestRequesters, kMostRequesters);
+  requests_.reserve(count);
   for (uint32_t i = 0; i < count; ++i) {
     auto requester = std::make_unique<Requester>();
     requester->asker = this;
     requester->number = i;
     requester->frames.resize(static_cast<size_t>(most_frames_) + 1);  // one more tells whether there are more
-    if (const int err = requester->thread.start(run_requester, requester.get(), kRequesterName)) {
+    if (const int err = requester->thread.start(run, requester.get(), kRequesterName)) {
       stop();
       return errno_error("starting a thread that asks for stacks", err);
     }
     requesters_.push_back(std::move(requester));
   }
-  if (const int err = clock_.start(run_clock, this)) {
-    stop();
-    return errno_error("starting the tick", err);
-  }
   return {};
 }
 
 void HandshakeAsker::stop() noexcept {
-  clock_.stop();
   {
     const std::lock_guard guard(lock_);
-    must_stop_ = true;
+    must_stop_.store(true);
   }
-  wanted_by_tick_.notify_all();
+  work_.notify_all();
   for (auto& requester : requesters_) requester->thread.stop();
 }
 
@@ -92,65 +89,7 @@ void HandshakeAsker::thread_ended(const JavaThread& thread) {
   asked->ref = nullptr;
 }
 
-void* HandshakeAsker::run_clock(void* self) {
-  static_cast<HandshakeAsker*>(self)->keep_time();
-  return nullptr;
-}
-
-void HandshakeAsker::keep_time() {
-  RandomTicks ticks(interval_);
-  while (!clock_.must_stop()) {
-    const Nanos now = ticks.wait();
-    try {
-      tick(now);
-    } catch (const std::bad_alloc&) {
-      // Who was not asked for want of memory is asked another time.
-    }
-  }
-}
-
-void HandshakeAsker::tick(Nanos now) {
-  rounds_.round([this](const AskedPointer& thread, pid_t, Nanos cpu, bool ran) {
-    // Pairs with the release in ask(): what the last request left is ours to read.
-    if (thread->asked.load(std::memory_order_acquire)) return true;
-    const Nanos used = cpu - thread->sampled;
-    // Half an interval, since ticks come at random between half and one and a half.
-    if (used >= interval_ / 2) {
-      thread->seen = cpu;
-      turn_.add(thread, used);
-    }
-    return ran;
-  });
-  ticks_.fetch_add(1, std::memory_order_relaxed);
-  hand_over(turn_.choose(per_tick_, [](const AskedPointer& thread) { return runs(*thread); }), now);
-}
-
-bool HandshakeAsker::runs(const Asked& thread) {
-  return linux::thread_cpu_time(thread.tid) != thread.seen || linux::thread_state(thread.tid) == 'R';
-}
-
-// No more than can be asked at once: a request that had to wait would be answered with a stack of much later. Whoever
-// is not asked now has used more the next time, and comes first.
-void HandshakeAsker::hand_over(std::vector<AskedPointer> chosen, Nanos now) {
-  if (chosen.empty()) return;
-  size_t handed = 0;
-  {
-    const std::lock_guard guard(lock_);
-    for (const AskedPointer& thread : chosen) {
-      if (requests_.size() >= idle_requesters_) {
-        all_busy_.fetch_add(1, std::memory_order_relaxed);
-        break;
-      }
-      requests_.push_back(thread);
-      thread->since = now;
-      thread->asked.store(true, std::memory_order_relaxed);  // the lock orders it
-      ++handed;
-    }
-  }
-  for (; handed > 0; --handed) wanted_by_tick_.notify_one();
-}
-
-void* HandshakeAsker::run_requester(void* self) {
+void* HandshakeAsker::run(void* self) {
   auto& requester = *static_cast<Requester*>(self);
   HandshakeAsker& asker = *requester.asker;
   const AttachedThread attached(asker.vm_, asker.threads_, kRequesterName);
@@ -161,20 +100,78 @@ void* HandshakeAsker::run_requester(void* self) {
 void HandshakeAsker::serve(JNIEnv* jni, Requester& requester) {
   while (const AskedPointer thread = next_request()) {
     if (const Asking asking(*this, requester.number); asking) ask(jni, *thread, requester.frames);
-    // Pairs with the acquire in tick().
+    // Pairs with the acquire in choose().
     thread->asked.store(false, std::memory_order_release);
   }
 }
 
 HandshakeAsker::AskedPointer HandshakeAsker::next_request() {
   std::unique_lock guard(lock_);
-  ++idle_requesters_;
-  wanted_by_tick_.wait(guard, [this] { return must_stop_ || !requests_.empty(); });
-  --idle_requesters_;
-  if (must_stop_) return nullptr;
-  AskedPointer thread = std::move(requests_.front());
-  requests_.pop_front();
+  ++idle_;
+  work_.wait(guard, [this] { return must_stop_.load() || !requests_.empty() || !has_leader_; });
+  --idle_;
+  if (must_stop_.load()) return nullptr;
+  if (requests_.empty()) return lead(guard);
+  AskedPointer thread = std::move(requests_.back());
+  requests_.pop_back();
   return thread;
+}
+
+// Until there is somebody to ask.
+HandshakeAsker::AskedPointer HandshakeAsker::lead(std::unique_lock<std::mutex>& guard) {
+  has_leader_ = true;
+  AskedPointer own;
+  while (own == nullptr && !must_stop_.load()) {
+    guard.unlock();
+    const Nanos now = tick_.wait();
+    std::vector<AskedPointer> chosen;
+    try {
+      chosen = choose();
+    } catch (const std::bad_alloc&) {
+      // Who was not asked for want of memory is asked another time.
+    }
+    guard.lock();
+    if (!chosen.empty()) own = hand_over(chosen, now);
+  }
+  has_leader_ = false;
+  if (idle_ > 0) work_.notify_one();  // else whoever is done first leads
+  return own;
+}
+
+std::vector<HandshakeAsker::AskedPointer> HandshakeAsker::choose() {
+  rounds_.round([this](const AskedPointer& thread, pid_t, Nanos cpu, bool ran) {
+    // Pairs with the release in serve(): what the last request left is ours to read.
+    if (thread->asked.load(std::memory_order_acquire)) return true;
+    const Nanos used = cpu - thread->sampled;
+    // Half an interval, since ticks come at random between half and one and a half.
+    if (used >= interval_ / 2) {
+      thread->seen = cpu;
+      turn_.add(thread, used);
+    }
+    return ran;
+  });
+  ticks_.fetch_add(1, std::memory_order_relaxed);
+  return turn_.choose(per_tick_, [](const AskedPointer& thread) { return runs(*thread); });
+}
+
+// A clock that goes on tells it for 0.3 us; else the dearer question is whether it sleeps or only waits for a CPU.
+bool HandshakeAsker::runs(const Asked& thread) {
+  return linux::thread_cpu_time(thread.tid) != thread.seen || linux::thread_state(thread.tid) == 'R';
+}
+
+// No more than can be asked at once: a request that had to wait would be answered with a stack of much later. Whoever
+// is not asked now has used more the next time, and comes first.
+HandshakeAsker::AskedPointer HandshakeAsker::hand_over(const std::vector<AskedPointer>& chosen, Nanos now) {
+  const size_t now_possible = std::min(chosen.size(), std::max<size_t>(idle_, 1));  // one of them leads
+  if (now_possible < chosen.size()) all_busy_.fetch_add(1, std::memory_order_relaxed);
+  for (size_t i = 0; i < now_possible; ++i) {
+    chosen[i]->since = now;
+    chosen[i]->asked.store(true, std::memory_order_relaxed);  // the lock orders it
+    if (i == 0) continue;
+    requests_.push_back(chosen[i]);
+    work_.notify_one();
+  }
+  return chosen.front();
 }
 
 void HandshakeAsker::ask(JNIEnv* jni, Asked& thread, std::span<jvmtiFrameInfo> frames) {
@@ -185,9 +182,9 @@ void HandshakeAsker::ask(JNIEnv* jni, Asked& thread, std::span<jvmtiFrameInfo> f
     if (thread.ref != nullptr) ref = jni->NewLocalRef(thread.ref);
   }
   jint count = 0;
-  const jvmtiError error =
-      ref == nullptr ? JVMTI_ERROR_THREAD_NOT_ALIVE
-                     : jvmti_->GetStackTrace(ref, 0, static_cast<jint>(frames.size()), frames.data(), &count);
+  const jvmtiError error = ref == nullptr
+                               ? JVMTI_ERROR_THREAD_NOT_ALIVE
+                               : jvmti_->GetStackTrace(ref, 0, static_cast<jint>(frames.size()), frames.data(), &count);
   const Nanos now = monotonic_now();
   if (ref != nullptr) jni->DeleteLocalRef(ref);
   latencies_.add(now - thread.since);
@@ -200,7 +197,8 @@ void HandshakeAsker::ask(JNIEnv* jni, Asked& thread, std::span<jvmtiFrameInfo> f
   header.thread = thread.serial;
   thread.sampled = cpu;
   const jint wanted = std::min(count, most_frames_);
-  samples_.take(header, {frames.first(error == JVMTI_ERROR_NONE ? static_cast<size_t>(wanted) : 0), error, count > wanted});
+  samples_.take(header,
+                {frames.first(error == JVMTI_ERROR_NONE ? static_cast<size_t>(wanted) : 0), error, count > wanted});
 }
 
 }  // namespace tarsier::agent

@@ -1,9 +1,10 @@
-// Asks threads for their stacks by handshakes: one thread of ours finds out who has run, and some others ask, each one
-// thread at a time, so that a late one delays only whoever asked it.
+// Asks threads for their stacks by handshakes. Some threads of ours do that, each asking one thread at a time, so that
+// a late one delays only whoever asked it. One of them is the leader: it waits for the tick and finds out who has run.
+// Before it asks the first of those itself it lets another one lead, so that no sample waits for a thread of ours to
+// wake up.
 #pragma once
 
 #include <condition_variable>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -37,11 +38,11 @@ class HandshakeAsker final : public StackAsker {
   struct Asked {
     uint32_t serial = 0;
     pid_t tid = 0;
-    // The three below are the clock thread's while it is unset, and the requester's while it is set.
+    // The three below are the leader's while it is unset, and the requester's while it is set.
     std::atomic<bool> asked{false};
     Nanos sampled;  // its CPU time at its last sample
     Nanos since;    // when it was asked
-    Nanos seen;     // its CPU time when the clock thread last looked
+    Nanos seen;     // its CPU time when the leader last looked
     std::mutex lock;
     jobject ref = nullptr;  // the registry's; null once it has ended
   };
@@ -53,15 +54,15 @@ class HandshakeAsker final : public StackAsker {
     ClockThread thread;
   };
 
-  static void* run_clock(void* self);
-  static void* run_requester(void* self);
-  void keep_time();
-  void tick(Nanos now);
-  // A system call of 0.3 us, and only if that does not tell the dearer question.
-  static bool runs(const Asked& thread);
-  void hand_over(std::vector<AskedPointer> chosen, Nanos now);
+  static void* run(void* requester);
   void serve(JNIEnv* jni, Requester& requester);
+  // What to ask next; null: end.
   AskedPointer next_request();
+  AskedPointer lead(std::unique_lock<std::mutex>& guard);
+  std::vector<AskedPointer> choose();
+  static bool runs(const Asked& thread);
+  // Keeps the first for the leader.
+  AskedPointer hand_over(const std::vector<AskedPointer>& chosen, Nanos now);
   void ask(JNIEnv* jni, Asked& thread, std::span<jvmtiFrameInfo> frames);
 
   ThreadRegistry& threads_;
@@ -74,19 +75,19 @@ class HandshakeAsker final : public StackAsker {
   const ThreadPattern& wanted_;
   std::unordered_map<uint32_t, AskedPointer> known_;  // by serial; under the registry's lock
   CpuRounds<AskedPointer> rounds_;
-  HandshakeTurn<AskedPointer> turn_;  // the clock thread's
+  HandshakeTurn<AskedPointer> turn_;  // the leader's
+  RandomTicks tick_;                  // likewise
   uint64_t random_ = 0;               // under the registry's lock
   std::atomic<int64_t> ticks_{0}, all_busy_{0};
 
   std::mutex lock_;
-  std::condition_variable wanted_by_tick_;
-  std::deque<AskedPointer> requests_;
-  size_t idle_requesters_ = 0;
-  bool must_stop_ = false;
+  std::condition_variable work_;
+  std::vector<AskedPointer> requests_;  // has room for as many as there are requesters
+  size_t idle_ = 0;                     // requesters that wait for work
+  bool has_leader_ = false;
+  std::atomic<bool> must_stop_{false};
 
-  // The last: they work with all of the above.
-  std::vector<std::unique_ptr<Requester>> requesters_;
-  ClockThread clock_;
+  std::vector<std::unique_ptr<Requester>> requesters_;  // the last: they work with all of the above
 };
 
 }  // namespace tarsier::agent

@@ -58,6 +58,18 @@ void JvmtiEngine::stop() {
   samples_.reset();
 }
 
+std::vector<std::string> JvmtiEngine::warnings() {
+  std::vector<std::string> warnings = {"the engine " + std::string(name()) +
+                                       " sees threads only where the JVM can stop them: time in code without safepoint "
+                                       "polls is blamed on what comes after it"};
+  constexpr int kFirstWithVirtualThreads = 21;
+  if (context_.jvm.major() >= kFirstWithVirtualThreads) {
+    warnings.push_back("the engine " + std::string(name()) +
+                       " does not see virtual threads: what they use is blamed on their carriers");
+  }
+  return warnings;
+}
+
 EngineStats JvmtiEngine::read_stats() {
   EngineStats stats;
   if (asker_ == nullptr) return stats;

@@ -24,6 +24,7 @@ class JvmtiEngine : public Engine {
   }
   void stop() override;
   EngineStats stats() override { return stopped_ ? last_stats_ : read_stats(); }
+  std::vector<std::string> warnings() override;
 
  protected:
   explicit JvmtiEngine(EngineContext& context) : context_(context), decoder_(context) {}

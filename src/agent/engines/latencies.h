@@ -29,7 +29,7 @@ class Latencies {
     uint64_t seen = 0;
     for (size_t i = 0; i < counts_.size(); ++i) {
       seen += counts_[i].load(std::memory_order_relaxed);
-      if (seen > wanted) return Nanos(static_cast<int64_t>(middle_of(i)));
+      if (seen > wanted) return std::min(Nanos(static_cast<int64_t>(middle_of(i))), longest());
     }
     return all == 0 ? Nanos() : longest();
   }

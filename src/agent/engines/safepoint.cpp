@@ -179,10 +179,6 @@ class SafepointEngine final : public JvmtiEngine {
                                  interval(),
                                  {}};
   }
-  std::vector<std::string> warnings() override {
-    return {"the engine safepoint stops all threads and sees them only where the JVM can stop them: time in code without "
-            "safepoint polls is blamed on what comes after it"};
-  }
 
  private:
   std::unique_ptr<StackAsker> make_asker(JvmtiSamples& samples, const ThreadPattern& wanted) override {

@@ -18,7 +18,8 @@ Result<ThreadPattern> ThreadPattern::make(const std::string& expression) {
 
 bool ThreadPattern::matches(std::string_view name) const {
   constexpr size_t kMostMatched = 500;  // names may be 60,000 characters long, and matching takes memory for each
-  return regex_ == nullptr || ::regexec(regex_.get(), std::string(name.substr(0, kMostMatched)).c_str(), 0, nullptr, 0) == 0;
+  return regex_ == nullptr ||
+         ::regexec(regex_.get(), std::string(name.substr(0, kMostMatched)).c_str(), 0, nullptr, 0) == 0;
 }
 
 }  // namespace tarsier::agent
