@@ -139,6 +139,7 @@ HandshakeAsker::AskedPointer HandshakeAsker::lead(std::unique_lock<std::mutex>& 
 }
 
 std::vector<HandshakeAsker::AskedPointer> HandshakeAsker::choose() {
+  turn_.begin();
   rounds_.round([this](const AskedPointer& thread, pid_t, Nanos cpu, bool ran) {
     // Pairs with the release in serve(): what the last request left is ours to read.
     if (thread->asked.load(std::memory_order_acquire)) return true;
@@ -162,13 +163,18 @@ bool HandshakeAsker::runs(const Asked& thread) {
 // No more than can be asked at once: a request that had to wait would be answered with a stack of much later. Whoever
 // is not asked now has used more the next time, and comes first.
 HandshakeAsker::AskedPointer HandshakeAsker::hand_over(const std::vector<AskedPointer>& chosen, Nanos now) {
-  const size_t now_possible = std::min(chosen.size(), std::max<size_t>(idle_, 1));  // one of them leads
-  if (now_possible < chosen.size()) all_busy_.fetch_add(1, std::memory_order_relaxed);
-  for (size_t i = 0; i < now_possible; ++i) {
-    chosen[i]->since = now;
-    chosen[i]->asked.store(true, std::memory_order_relaxed);  // the lock orders it
-    if (i == 0) continue;
-    requests_.push_back(chosen[i]);
+  size_t free = std::max<size_t>(idle_, 1);  // one of the others leads
+  for (const AskedPointer& thread : chosen) {
+    if (thread->asked.load(std::memory_order_relaxed)) continue;  // a round may look at somebody twice
+    if (free == 0) {
+      all_busy_.fetch_add(1, std::memory_order_relaxed);
+      break;
+    }
+    --free;
+    thread->since = now;
+    thread->asked.store(true, std::memory_order_relaxed);  // the lock orders it
+    if (thread == chosen.front()) continue;
+    requests_.push_back(thread);
     work_.notify_one();
   }
   return chosen.front();

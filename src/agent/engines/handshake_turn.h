@@ -10,10 +10,12 @@
 
 namespace tarsier::agent {
 
-// One tick. `Thread` is a pointer of some kind.
+// `Thread` is a pointer of some kind.
 template <class Thread>
 class HandshakeTurn {
  public:
+  // A tick, of which nobody is known to be due yet.
+  void begin() { due_.clear(); }
   // A thread that has used so much CPU time since its last sample.
   void add(Thread thread, Nanos used) { due_.push_back({std::move(thread), used}); }
 
@@ -27,7 +29,6 @@ class HandshakeTurn {
       if (chosen.size() == at_most) break;
       if (runs(due.thread)) chosen.push_back(std::move(due.thread));
     }
-    due_.clear();
     return chosen;
   }
 
