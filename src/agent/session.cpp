@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <sched.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -44,13 +43,6 @@ std::string expand(std::string pattern) {
   replace("%p", std::to_string(::getpid()));
   replace("%t", now);
   return pattern;
-}
-
-int usable_cpus() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  return ::sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set)
-                                                        : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 }  // namespace
@@ -219,8 +211,8 @@ Status Session::start() {
                                  }});
   if (Status status = probe_engines(); !status) return status;
 
-  // The JVM's compilers pay for it, and only samples taken anywhere in the code need it.
-  if (!options_.session.wants_cpu()) {
+  // The JVM's compilers pay for it.
+  if (!samples_anywhere()) {
     debug_info_.reset();
   } else if (debug_info_ == nullptr) {
     debug_info_ = std::make_unique<PreciseDebugInfo>(jvm_->lib(), PreciseDebugInfo::When::kRunning);
@@ -284,6 +276,10 @@ Status Session::probe_engines() {
   return {};
 }
 
+bool Session::samples_anywhere() const {
+  return std::any_of(engines_.begin(), engines_.end(), [](const auto& engine) { return engine->samples_anywhere(); });
+}
+
 Status Session::start_engines() {
   for (size_t i = 0; i < engines_.size(); ++i) {
     if (!reports_[i].runs) continue;
@@ -332,7 +328,7 @@ void Session::write_session_events() {
   const Nanos age = linux::process_age();
   const int64_t started_ms = (wall_now() - age).count / 1'000'000;
   const recording::Value session[] = {std::string_view(TARSIER_VERSION), std::string_view(version),
-                                      static_cast<int64_t>(::getpid()),  static_cast<int64_t>(usable_cpus()),
+                                      static_cast<int64_t>(::getpid()),  static_cast<int64_t>(linux::usable_cpus()),
                                       static_cast<int64_t>(attached_),   age.count,
                                       std::string_view(options)};
   writer_->sticky_event(recording::Event::kSession, "", now, session);

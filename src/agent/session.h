@@ -53,6 +53,7 @@ class Session {
   Status start();
   Status probe_engines();
   Status start_engines();
+  [[nodiscard]] bool samples_anywhere() const;
   // If the others can do without this engine, its report says why it does not run; otherwise the error is ours too.
   Status go_on_without(const Engine& engine, control::EngineReport& report, const Error& error) const;
   void loop();

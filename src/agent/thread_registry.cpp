@@ -52,6 +52,21 @@ Status ThreadRegistry::prepare() {
   return {};
 }
 
+void ThreadRegistry::exclude(pid_t tid) {
+  const std::lock_guard guard(lock_);
+  excluded_.insert(tid);
+}
+
+void ThreadRegistry::include_again(pid_t tid) {
+  const std::lock_guard guard(lock_);
+  excluded_.erase(tid);
+}
+
+bool ThreadRegistry::is_excluded(pid_t tid) {
+  const std::lock_guard guard(lock_);
+  return excluded_.contains(tid);
+}
+
 void ThreadRegistry::add_listener(ThreadListener& listener) {
   const std::lock_guard guard(lock_);
   listeners_.push_back(&listener);
@@ -80,7 +95,7 @@ std::string ThreadRegistry::name_of(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread
 JavaThread ThreadRegistry::describe(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, pid_t tid, void* env) const {
   JavaThread entry;
   entry.tid = tid;
-  entry.java_id = jni->GetLongField(thread, fields_.tid);
+  entry.java_id = java_id_of(jni, thread);
   entry.name = name_of(jvmti, jni, thread);
   entry.env = env;
   entry.java_thread = static_cast<const uint8_t*>(env) - fields_.env_offset;
@@ -113,7 +128,7 @@ jobject ThreadRegistry::add_locked(JavaThread entry) {
 
 uint32_t ThreadRegistry::add_jvm_thread(pid_t tid, std::string name, std::string_view kind) {
   const std::lock_guard guard(lock_);
-  if (tid == excluded_ || live_.contains(tid) || live_of_jvm_.contains(tid)) return 0;
+  if (excluded_.contains(tid) || live_.contains(tid) || live_of_jvm_.contains(tid)) return 0;
   auto thread = std::make_unique<JavaThread>();
   thread->serial = next_serial_;
   thread->tid = tid;
@@ -163,7 +178,7 @@ Status ThreadRegistry::add_existing() {
     jthread thread = threads.get()[i];
     const auto java_thread = static_cast<Address>(jni->GetLongField(thread, fields_.eetop));
     const auto tid = java_thread == 0 ? std::nullopt : hotspot::native_id(jvm_.memory(), layout_, java_thread);
-    if (tid && *tid != excluded_) {
+    if (tid && !is_excluded(*tid)) {
       JavaThread entry = describe(jvmti, jni, thread, *tid, reinterpret_cast<char*>(java_thread) + fields_.env_offset);
       jobject unused = entry.ref;
       {
@@ -180,7 +195,7 @@ Status ThreadRegistry::add_existing() {
 
 void ThreadRegistry::on_start(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread) {
   const pid_t tid = ::gettid();
-  if (tid == excluded_) return;
+  if (is_excluded(tid)) return;
   JavaThread entry = describe(jvmti, jni, thread, tid, jni);
   jobject unused = nullptr;
   {

@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "agent/jvm.h"
@@ -103,8 +104,12 @@ class ThreadRegistry {
     return reinterpret_cast<const char*>(jni) - fields_.env_offset;
   }
 
-  // Our own thread is none of the application's.
-  void exclude(pid_t tid) { excluded_ = tid; }
+  // Our own threads are none of the application's. Any thread.
+  void exclude(pid_t tid);
+  void include_again(pid_t tid);
+
+  // What JavaThread::java_id is, of a thread that the JVM has shown us.
+  [[nodiscard]] int64_t java_id_of(JNIEnv* jni, jthread thread) const { return jni->GetLongField(thread, fields_.tid); }
 
  private:
   struct Fields {
@@ -117,15 +122,16 @@ class ThreadRegistry {
   jobject add_locked(JavaThread entry);
   jobject end_locked(JavaThread& thread);
   void end_jvm_thread_locked(JavaThread& thread);
+  [[nodiscard]] bool is_excluded(pid_t tid);
   static std::string name_of(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread);
 
   Jvm& jvm_;
   Fields fields_;
   hotspot::ThreadLayout layout_;
-  pid_t excluded_ = 0;
   std::vector<ThreadListener*> listeners_;
 
   std::mutex lock_;
+  std::unordered_set<pid_t> excluded_;
   std::atomic<uint64_t> era_;  // changes when a thread comes or goes; no two registries share one
   uint32_t next_serial_ = 1;
   std::unordered_map<uint32_t, std::unique_ptr<JavaThread>> threads_;

@@ -46,6 +46,13 @@ uint64_t counter(const Engine& engine, const char* name) {
   return it == engine.counters.end() ? 0 : static_cast<uint64_t>(std::max<int64_t>(it->second, 0));
 }
 
+std::optional<Quality::Latency> latency_of(const Engine& engine) {
+  if (!engine.counters.contains("latency p50 (ns)")) return std::nullopt;
+  const auto ns = [&](const char* name) { return Nanos(static_cast<int64_t>(counter(engine, name))); };
+  return Quality::Latency{ns("latency p50 (ns)"), ns("latency p90 (ns)"), ns("latency p99 (ns)"),
+                          ns("latency max (ns)")};
+}
+
 // "started by: anchor" and its like; false if the engine has none.
 bool add_ways(const Engine& engine, std::map<std::string, uint64_t>& ways) {
   constexpr std::string_view kStart = "started by: ";
@@ -88,6 +95,7 @@ Quality assess_quality(const Model& model, const Selection& selection) {
     quality.edges_checked += counter(engine, "edges: right") + counter(engine, "edges: wrong");
     quality.bad_edges += counter(engine, "edges: wrong");
     unchecked += counter(engine, "edges: uncheckable");
+    if (!quality.latency) quality.latency = latency_of(engine);
     quality.has_native |= engine.counters.contains("native: samples in native code");
     quality.native += counter(engine, "native: samples in native code");
     quality.native_complete += counter(engine, "native: with all their native frames");

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "analysis/selection.h"
@@ -26,6 +27,11 @@ struct Quality {
   // all their native frames; samples with native code between Java frames, and of those the ones with all frames of it.
   bool has_native = false;
   uint64_t native = 0, native_complete = 0, native_between = 0, native_between_complete = 0;
+  // Of engines that have to ask for stacks: from asking to having one.
+  struct Latency {
+    Nanos p50, p90, p99, max;
+  };
+  std::optional<Latency> latency;
 };
 
 Quality assess_quality(const Model& model, const Selection& selection);

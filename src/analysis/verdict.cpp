@@ -221,6 +221,20 @@ std::string warn_damaged(const Facts& facts) {
   return text + ".";
 }
 
+// Engines that see threads only where the JVM can stop them.
+std::string warn_biased(const Facts& facts) {
+  for (const Engine& engine : facts.model.engines) {
+    const bool stops_all = engine.name == "safepoint";
+    if ((!stops_all && engine.name != "handshake") || !engine.samples_for(facts.model.profile)) continue;
+    return "the engine " + engine.name +
+           " is biased by design: it sees threads only at safepoint polls, so time in code without polls is blamed on "
+           "what comes after it" +
+           (stops_all ? ", and it stops all threads for that" : "") +
+           "; what they lose there is not in its own cost. The engine fragment knows better.";
+  }
+  return {};
+}
+
 std::string warn_failed(const Facts& facts) {
   const double part = share(Nanos(facts.quality.failed_weight), Nanos(facts.quality.weight));
   if (part < 0.05) return {};
@@ -287,8 +301,8 @@ std::string warn_no_period(const Facts& facts) {
 using Sentence = std::string (*)(const Facts&);
 constexpr Sentence kSentences[] = {
     how_long_and_how_much, hottest_method, hottest_thread, not_sampled, allocation, waiting, samples_and_cost};
-constexpr Sentence kWarnings[] = {warn_damaged,    warn_missing, warn_few_samples, warn_failed,   warn_imprecise,
-                                  warn_incomplete, warn_dropped, warn_unaccounted, warn_no_period};
+constexpr Sentence kWarnings[] = {warn_damaged,   warn_missing,    warn_few_samples, warn_biased,      warn_failed,
+                                  warn_imprecise, warn_incomplete, warn_dropped,     warn_unaccounted, warn_no_period};
 
 }  // namespace
 

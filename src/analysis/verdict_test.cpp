@@ -52,6 +52,16 @@ TEST(Verdict, tells_a_known_recording_in_five_sentences) {
             }));
 }
 
+TEST(Verdict, says_that_engines_which_stop_threads_are_biased) {
+  ModelMaker maker;
+  fill(maker);
+  EXPECT_THAT(verdict(maker.model), Not(Contains(HasSubstr("biased"))));
+  maker.model.engines.front().name = "handshake";
+  EXPECT_THAT(verdict(maker.model), Contains(AllOf(HasSubstr("handshake is biased"), Not(HasSubstr("all threads")))));
+  maker.model.engines.front().name = "safepoint";
+  EXPECT_THAT(verdict(maker.model), Contains(AllOf(HasSubstr("safepoint is biased"), HasSubstr("all threads"))));
+}
+
 TEST(Verdict, a_recording_without_samples_still_has_one) {
   const Model model;
   EXPECT_THAT(verdict(model), Contains(StartsWith("No CPU samples")));

@@ -17,6 +17,7 @@ namespace {
 TEST(AgentString, reads_what_it_writes) {
   SessionOptions options;
   options.engine = "agct";
+  options.threads = "pool-[0-9]{1,2}-100%2c%";
   options.clock = "perf";
   options.interval = micros(250);
   options.duration = seconds(90);

@@ -40,7 +40,25 @@ std::string write_waits(const SessionOptions& options) {
   return format_duration(options.waits_min) + max;
 }
 
-constexpr std::array<Row, 17> kRows = {{
+// The agent string is split at commas, which a regular expression may contain.
+std::string without_commas(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) escaped += c == ',' ? "%2c" : c == '%' ? "%25" : std::string(1, c);
+  return escaped;
+}
+
+std::string with_commas(std::string_view text) {
+  std::string plain;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const std::string_view escape = text.substr(i, 3);
+    const bool is_escape = escape == "%2c" || escape == "%25";
+    plain += is_escape ? (escape == "%2c" ? ',' : '%') : text[i];
+    i += is_escape ? 2 : 0;
+  }
+  return plain;
+}
+
+constexpr std::array<Row, 18> kRows = {{
     {"cpu", Row::Takes::kNothing,
      [](AgentString& a, std::string_view) -> Status {
        a.session.cpu = true;
@@ -79,6 +97,12 @@ constexpr std::array<Row, 17> kRows = {{
        return {};
      },
      [](const SessionOptions& o) { return o.engine; }},
+    {"threads", Row::Takes::kValue,
+     [](AgentString& a, std::string_view v) -> Status {
+       a.session.threads = with_commas(v);
+       return {};
+     },
+     [](const SessionOptions& o) { return without_commas(o.threads); }},
     {"clock", Row::Takes::kValue,
      [](AgentString& a, std::string_view v) -> Status {
        a.session.clock = v;

@@ -164,12 +164,23 @@ std::string quality_json(const ReportContext& context) {
                                                 {"between", quality.native_between},
                                                 {"between_complete", quality.native_between_complete}}
                                          : Json();
+  const Json latency = quality.latency ? Json{{"p50_ns", quality.latency->p50.count},
+                                              {"p90_ns", quality.latency->p90.count},
+                                              {"p99_ns", quality.latency->p99.count},
+                                              {"max_ns", quality.latency->max.count}}
+                                       : Json();
   const Json json = {
-      {"samples", quality.samples},       {"complete", quality.complete},
-      {"incomplete", quality.incomplete}, {"failed", object_of(quality.failed)},
-      {"imprecise", quality.imprecise},   {"by_mechanism", object_of(quality.by_mechanism)},
-      {"edges", quality.edges},           {"edges_checked", quality.edges_checked},
-      {"bad_edges", quality.bad_edges},   {"native", native},
+      {"samples", quality.samples},
+      {"complete", quality.complete},
+      {"incomplete", quality.incomplete},
+      {"failed", object_of(quality.failed)},
+      {"imprecise", quality.imprecise},
+      {"by_mechanism", object_of(quality.by_mechanism)},
+      {"edges", quality.edges},
+      {"edges_checked", quality.edges_checked},
+      {"bad_edges", quality.bad_edges},
+      {"native", native},
+      {"latency", latency},
   };
   return dump(json);
 }

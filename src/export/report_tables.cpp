@@ -166,6 +166,11 @@ std::string quality_text(const ReportContext& context) {
     row("with native code between Java frames", quality.native_between);
     row("with all frames of it", quality.native_between_complete, 1);
   }
+  if (quality.latency) {
+    out += "From asking to having a stack: median " + words_of_time(quality.latency->p50) + ", 90 % within " +
+           words_of_time(quality.latency->p90) + ", 99 % within " + words_of_time(quality.latency->p99) + ", longest " +
+           words_of_time(quality.latency->max) + "\n";
+  }
   if (quality.edges_checked > 0) {
     out += "Calls checked against the bytecodes: " + words_of_count(quality.edges_checked) + " of " +
            words_of_count(quality.edges) + ", " + words_of_count(quality.bad_edges) + " wrong\n";

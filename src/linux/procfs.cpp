@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -92,6 +93,13 @@ uint64_t blocked_signals() {
     std::from_chars(status.data() + at + kKey.size(), status.data() + status.size(), mask, 16);
   }
   return mask;
+}
+
+int usable_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return ::sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set)
+                                                        : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 Nanos process_age() {

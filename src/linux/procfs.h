@@ -26,6 +26,7 @@ std::optional<int64_t> read_number(const char* path);  // e.g. /proc/sys/kernel/
 // Signals that the first thread of this process blocks, as a mask with bit 0 for signal 1. Threads inherit it, so a
 // signal that is blocked there reaches nobody.
 uint64_t blocked_signals();
+int usable_cpus();    // by this process
 Nanos process_age();  // since this process was started
 // The kernel's tick: what timers on CPU clocks are rounded up to.
 Nanos kernel_tick();

@@ -4,17 +4,16 @@
 #include <cstdint>
 #include <string>
 #include <unordered_map>
-#include <vector>
 
 #include "agent/engines/alloc_capture.h"
 #include "agent/engines/engine.h"
-#include "agent/engines/known_stacks.h"
+#include "agent/engines/jvmti_stacks.h"
 
 namespace tarsier::agent {
 
 class AllocDecoder {
  public:
-  explicit AllocDecoder(EngineContext& context) : context_(context) {}
+  explicit AllocDecoder(EngineContext& context) : context_(context), stacks_(context) {}
 
   void decode(const AllocRecord& record);
 
@@ -27,15 +26,13 @@ class AllocDecoder {
  private:
   void start_over_if_forgotten();
   recording::ThreadId thread_of(uint32_t serial);
-  recording::StackId stack_of(const AllocRecord& record);
   recording::ClassId class_of(std::string_view signature);
 
   EngineContext& context_;
   uint64_t generation_ = ~uint64_t{0};  // of the writer's ids below
-  KnownStacks stacks_;
+  JvmtiStacks stacks_;
   std::unordered_map<uint32_t, recording::ThreadId> thread_ids_;
   std::unordered_map<std::string, recording::ClassId> classes_;
-  std::vector<recording::Frame> frames_;
   std::string signature_;
   Counts counts_;
 };

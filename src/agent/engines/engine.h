@@ -79,6 +79,8 @@ class Engine {
   [[nodiscard]] virtual std::string_view name() const = 0;
   // Others go on without it if it can't run, and the recording says so.
   [[nodiscard]] virtual bool dispensable() const { return false; }
+  // Its samples may show any instruction, and need debug information about all of them.
+  [[nodiscard]] virtual bool samples_anywhere() const { return false; }
   // What ended the capture before the session's end and what is missing therefore; empty if nothing did.
   [[nodiscard]] virtual std::string missing() { return {}; }
 

@@ -27,6 +27,7 @@ class KernelEngine final : public Engine {
   EngineStats stats() override { return stopped_ ? last_stats_ : read_stats(); }
   std::vector<std::string> warnings() override;
   std::string_view name() const override { return "fragment"; }
+  bool samples_anywhere() const override { return true; }
 
  private:
   [[nodiscard]] Result<std::unique_ptr<FragmentSource>> make_source();

@@ -7,6 +7,8 @@
 #include "agent/engines/agct.h"
 #include "agent/engines/alloc.h"
 #include "agent/engines/fragment.h"
+#include "agent/engines/handshake.h"
+#include "agent/engines/safepoint.h"
 #include "agent/engines/waits.h"
 
 namespace tarsier::agent {
@@ -15,13 +17,33 @@ namespace {
 struct CpuEngine {
   std::string_view name;
   std::unique_ptr<Engine> (*make)(EngineContext&);
+  bool automatic;  // taken without being asked for, if none before it works
+  bool restricts;  // to threads with certain names
 };
 // The best first: that is the default.
-constexpr std::array<CpuEngine, 2> kCpuEngines = {{{"fragment", make_fragment_engine}, {"agct", make_agct_engine}}};
+constexpr std::array<CpuEngine, 4> kCpuEngines = {{{"fragment", make_fragment_engine, true, false},
+                                                   {"agct", make_agct_engine, true, false},
+                                                   {"handshake", make_handshake_engine, false, true},
+                                                   {"safepoint", make_safepoint_engine, false, true}}};
+
+// What --threads needs.
+Status check_restriction(const control::SessionOptions& options) {
+  if (options.threads.empty()) return {};
+  std::string able;
+  for (const CpuEngine& engine : kCpuEngines) {
+    if (!engine.restricts) continue;
+    if (options.wants_cpu() && options.engine == engine.name) return {};
+    able += (able.empty() ? "" : " and ") + std::string(engine.name);
+  }
+  return Error{Errc::kUsage, "only the CPU engines " + able +
+                                 " can be restricted to some threads; any recording can be looked at for some threads "
+                                 "only: report --thread"};
+}
 
 }  // namespace
 
 Result<std::vector<std::unique_ptr<Engine>>> make_engines(EngineContext& context) {
+  if (Status status = check_restriction(context.options); !status) return std::move(status).error();
   std::vector<std::unique_ptr<Engine>> engines;
   if (context.options.wants_cpu()) {
     std::string known;
@@ -55,7 +77,7 @@ Result<std::vector<std::unique_ptr<Engine>>> make_engines(EngineContext& context
 std::unique_ptr<Engine> make_next_best(EngineContext& context, const Engine& failed) {
   if (!context.options.engine.empty() || context.options.save_fragments > 0 || context.options.native) return nullptr;
   for (size_t i = 0; i + 1 < kCpuEngines.size(); ++i) {
-    if (kCpuEngines[i].name == failed.name()) return kCpuEngines[i + 1].make(context);
+    if (kCpuEngines[i].name == failed.name() && kCpuEngines[i + 1].automatic) return kCpuEngines[i + 1].make(context);
   }
   return nullptr;
 }

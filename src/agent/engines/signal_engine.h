@@ -29,6 +29,7 @@ class SignalEngine : public Engine {
   EngineStats stats() override { return capture_ != nullptr ? read_stats() : last_stats_; }
   std::vector<std::string> warnings() override;
   std::string missing() override { return missing_; }
+  bool samples_anywhere() const override { return true; }
 
  protected:
   explicit SignalEngine(EngineContext& context);
