@@ -58,7 +58,7 @@ std::string with_commas(std::string_view text) {
   return plain;
 }
 
-constexpr std::array<Row, 18> kRows = {{
+constexpr std::array<Row, 19> kRows = {{
     {"cpu", Row::Takes::kNothing,
      [](AgentString& a, std::string_view) -> Status {
        a.session.cpu = true;
@@ -137,6 +137,15 @@ constexpr std::array<Row, 18> kRows = {{
        return {};
      },
      [](const SessionOptions& o) -> std::string { return o.native ? "native" : ""; }},
+    {"walks", Row::Takes::kValue,
+     [](AgentString& a, std::string_view v) -> Status {
+       if (v != "whole" && v != "both") {
+         return Error{Errc::kUsage, "'" + std::string(v) + "' is no way to walk: write whole or both"};
+       }
+       a.session.walks = v;
+       return {};
+     },
+     [](const SessionOptions& o) { return o.walks; }},
     {"savefragments", Row::Takes::kValue,
      [](AgentString& a, std::string_view v) -> Status {
        int one_of = 0;

@@ -71,7 +71,9 @@ FragmentDecoder::FragmentDecoder(EngineContext& context, recording::Event event)
       memory_(context.jvm.memory()),
       native_(wants_native(context, event) ? NativeCode(context.jvm.memory(), most_native(context)) : NativeCode()),
       events_(context, event),
+      incremental_(context.options.walks != "whole"),
       last_of_(kThreadsRemembered) {
+  if (context.options.walks == "both") comparison_.emplace();
   if (!wants_native(context, event)) return;
   native_names_ = std::make_unique<NativeNames>(context.jvm.memory(), most_native(context));
 }
@@ -249,7 +251,8 @@ uint64_t FragmentDecoder::copied_at(const capture::FragmentRecord& record) const
 }
 
 void FragmentDecoder::walk(const hotspot::Fragment& fragment, LastOf& last, bool whole, Stack& out) {
-  walker_->walk(fragment, static_cast<size_t>(context_.options.max_depth), walked_, &last.stack);
+  const auto max_depth = static_cast<size_t>(context_.options.max_depth);
+  walker_->walk(fragment, max_depth, walked_, incremental_ ? &last.stack : nullptr);
   ++ends_[static_cast<size_t>(walked_.end)];
   ++starts_[static_cast<size_t>(walked_.start)];
   out.start_over();
@@ -275,7 +278,23 @@ void FragmentDecoder::walk(const hotspot::Fragment& fragment, LastOf& last, bool
   if (native_names_ != nullptr) count_native();
   all_frames_ += walked_.frames.size();
   reused_frames_ += walked_.reused;
-  last.stack.keep(walked_);
+  if (incremental_) last.stack.keep(walked_);
+  if (comparison_) compare_with_whole(fragment);
+}
+
+void FragmentDecoder::compare_with_whole(const hotspot::Fragment& fragment) {
+  walker_->walk(fragment, static_cast<size_t>(context_.options.max_depth), comparison_->whole);
+  const auto is_same = [](const hotspot::WalkedFrame& one, const hotspot::WalkedFrame& other) {
+    return one.kind == other.kind && one.called_by_vm == other.called_by_vm && one.bci == other.bci &&
+           one.method == other.method && one.info == other.info;
+  };
+  const hotspot::WalkedStack& whole = comparison_->whole;
+  const bool same = walked_.end == whole.end && walked_.start == whole.start && walked_.highest == whole.highest &&
+                    std::equal(walked_.frames.begin(), walked_.frames.end(), whole.frames.begin(), whole.frames.end(),
+                               is_same);
+  ++comparison_->walks;
+  comparison_->reused += walked_.reused > 0 ? 1 : 0;
+  comparison_->different += same ? 0 : 1;
 }
 
 void FragmentDecoder::learn_bottom(const capture::FragmentRecord& record, SteadyBottom& bottom) {

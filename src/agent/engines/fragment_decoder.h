@@ -74,6 +74,12 @@ class FragmentDecoder {
   [[nodiscard]] size_t native_memory() const {
     return native_names_ != nullptr ? native_names_->memory_used() + native_.memory_used() : 0;
   }
+  // What comes of walking every stack a second time, as if nothing were known; null unless that was asked for.
+  struct Comparison {
+    hotspot::WalkedStack whole;
+    uint64_t walks = 0, reused = 0, different = 0;
+  };
+  [[nodiscard]] const Comparison* comparison() const { return comparison_ ? &*comparison_ : nullptr; }
   // Null unless fragments are saved.
   [[nodiscard]] const FragmentSaver* saver() const { return saver_.get(); }
 
@@ -151,6 +157,7 @@ class FragmentDecoder {
   hotspot::Edge check_edge(const hotspot::WalkedFrame& callee, const hotspot::WalkedFrame& caller);
   // What is known of the thread's last stack is left out of `out`, unless it shall be `whole`.
   void walk(const hotspot::Fragment& fragment, LastOf& last, bool whole, Stack& out);
+  void compare_with_whole(const hotspot::Fragment& fragment);
   void save(const capture::FragmentRecord& record, bool wrong);
   [[nodiscard]] std::string_view wait_of(const capture::FragmentRecord& record) const;
   void learn_name(const hotspot::Fragment& fragment);
@@ -194,6 +201,8 @@ class FragmentDecoder {
   std::vector<recording::Frame> kernel_frames_, outer_frames_;
   std::unordered_map<std::string, std::unique_ptr<std::string>> markers_;
   linux::KernelSymbols kernel_symbols_;
+  const bool incremental_;
+  std::optional<Comparison> comparison_;
   std::vector<LastOf> last_of_;  // by a part of the thread's number
   RecordedStack nothing_known_;
   std::unordered_map<uint32_t, Stack> last_;  // of threads that may be said to be where they were

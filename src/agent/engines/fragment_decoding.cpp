@@ -60,6 +60,11 @@ void FragmentDecoding::add_to(EngineStats& stats) const {
   stats.counters["edges: uncheckable"] = static_cast<int64_t>(edges[static_cast<size_t>(hotspot::Edge::kUncheckable)]);
   stats.counters["frames"] = static_cast<int64_t>(decoder_->frames());
   stats.counters["frames: known from the thread's last stack"] = static_cast<int64_t>(decoder_->reused_frames());
+  if (const auto* comparison = decoder_->comparison()) {
+    stats.counters["walks: compared with whole ones"] = static_cast<int64_t>(comparison->walks);
+    stats.counters["walks: compared, with frames that were known"] = static_cast<int64_t>(comparison->reused);
+    stats.counters["walks: different from whole ones"] = static_cast<int64_t>(comparison->different);
+  }
   if (const auto* native = decoder_->native_counts()) {
     stats.counters["native: samples in native code"] = static_cast<int64_t>(native->samples);
     stats.counters["native: with all their native frames"] = static_cast<int64_t>(native->complete);
