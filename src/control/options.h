@@ -30,10 +30,11 @@ struct SessionOptions {
   bool native = false;     // native frames as well, and the JVM's own threads
   Bytes chunk_size{256 << 20};
   Nanos chunk_age{seconds(3600)};
-  int save_fragments = 0;           // one of so many is saved; 0: none
-  Bytes fragment_size{0};           // of a stack, by signal; 0: as its depth demands. For bench/evaluation
-  // How stacks are decoded, for tests and bench/incremental. whole: every frame is examined, also those that the thread's
-  // last stack had; both: in either way, and the differences are counted; empty: what is known is not examined again.
+  int save_fragments = 0;  // one of so many is saved; 0: none
+  Bytes fragment_size{0};  // of a stack, by signal; 0: as its depth demands. For bench/evaluation
+  // How stacks are decoded, for tests and bench/incremental. whole: every frame is examined, also those that the
+  // thread's last stack had; both: in either way, and the differences are counted; empty: what is known is not examined
+  // again.
   std::string walks = "";
   Bytes alloc_interval{512 << 10};  // mean number of bytes between two samples of a thread; 0: every object
 

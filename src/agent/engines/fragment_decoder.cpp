@@ -289,9 +289,9 @@ void FragmentDecoder::compare_with_whole(const hotspot::Fragment& fragment) {
            one.method == other.method && one.info == other.info;
   };
   const hotspot::WalkedStack& whole = comparison_->whole;
-  const bool same = walked_.end == whole.end && walked_.start == whole.start && walked_.highest == whole.highest &&
-                    std::equal(walked_.frames.begin(), walked_.frames.end(), whole.frames.begin(), whole.frames.end(),
-                               is_same);
+  const bool same =
+      walked_.end == whole.end && walked_.start == whole.start && walked_.highest == whole.highest &&
+      std::equal(walked_.frames.begin(), walked_.frames.end(), whole.frames.begin(), whole.frames.end(), is_same);
   ++comparison_->walks;
   comparison_->reused += walked_.reused > 0 ? 1 : 0;
   comparison_->different += same ? 0 : 1;
