@@ -40,6 +40,15 @@ TEST(HandshakeTurn, whoever_sleeps_gives_up_the_place_to_the_next) {
   EXPECT_THAT(asked_about, ElementsAre(4, 3)) << "of no more than needed";
 }
 
+TEST(HandshakeTurn, does_not_ask_about_thousands_of_sleepers) {
+  HandshakeTurn<int> turn;
+  for (int i = 0; i < 10'000; ++i) turn.add(i, millis(i));
+  int questions = 0;
+  const auto runs = [&](int) { return ++questions < 0; };
+  EXPECT_THAT(turn.choose(2, runs), IsEmpty());
+  EXPECT_LT(questions, 20);
+}
+
 TEST(HandshakeTurn, every_tick_starts_anew) {
   HandshakeTurn<int> turn;
   turn.add(1, millis(1));

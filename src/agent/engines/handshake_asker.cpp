@@ -145,7 +145,7 @@ std::vector<HandshakeAsker::AskedPointer> HandshakeAsker::choose() {
     if (thread->asked.load(std::memory_order_acquire)) return true;
     const Nanos used = cpu - thread->sampled;
     // Half an interval, since ticks come at random between half and one and a half.
-    if (used >= interval_ / 2) {
+    if (ran && used >= interval_ / 2) {
       thread->seen = cpu;
       turn_.add(thread, used);
     }
