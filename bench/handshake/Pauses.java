@@ -1,9 +1,13 @@
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.io.UncheckedIOException;
 import java.util.Arrays;
 import java.util.concurrent.CountDownLatch;
 
 /**
  * Pauses BUSY DEPTH SECONDS SPIN: so many threads that work at the bottom of a recursion so deep, and, if SPIN is 1, one
- * that does nothing but look at the time and notes every gap. The first quarter of the time is for warming up.
+ * that does nothing but look at the time and notes every gap, without what it had to wait for a CPU in it: that is other
+ * processes' doing. The first quarter of the time is for warming up.
  *
  * Prints "READY" when all threads run, and at the end "result {..}", in nanoseconds.
  */
@@ -58,11 +62,17 @@ public final class Pauses {
 
     private static void spin(long nanos) {
         long[] gaps = new long[1 << 20];
-        look(nanos / 4, gaps);
-        Arrays.fill(gaps, 0);
-        long start = System.nanoTime();
-        int count = look(nanos * 3 / 4, gaps);
-        long elapsed = System.nanoTime() - start;
+        try (RandomAccessFile account = new RandomAccessFile("/proc/thread-self/schedstat", "r")) {
+            look(nanos / 4, gaps, account);
+            long start = System.nanoTime(), queued = queued(account);
+            int count = look(nanos * 3 / 4, gaps, account);
+            print(gaps, count, System.nanoTime() - start - (queued(account) - queued));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void print(long[] gaps, int count, long elapsed) {
         Arrays.sort(gaps, 0, count);
         long paused = Arrays.stream(gaps, 0, count).sum();
         System.out.println("result {\"elapsed\": " + elapsed + ", \"pauses\": " + count + ", \"paused\": " + paused
@@ -71,17 +81,31 @@ public final class Pauses {
     }
 
     /** The number of gaps, which are noted. */
-    private static int look(long nanos, long[] gaps) {
+    private static int look(long nanos, long[] gaps, RandomAccessFile account) throws IOException {
         int count = 0;
-        long last = System.nanoTime(), end = last + nanos;
+        long queued = queued(account), last = System.nanoTime(), end = last + nanos;
         while (last < end) {
             long now = System.nanoTime();
-            if (now - last >= SHORTEST && count < gaps.length) {
-                gaps[count++] = now - last;
+            if (now - last < SHORTEST) {
+                last = now;
+                continue;
             }
-            last = now;
+            long before = queued;
+            queued = queued(account);
+            long pause = now - last - (queued - before);
+            if (pause >= SHORTEST && count < gaps.length) {
+                gaps[count++] = pause;
+            }
+            last = System.nanoTime();
         }
         return count;
+    }
+
+    /** How long the calling thread has waited for a CPU so far, by the kernel's account. */
+    private static long queued(RandomAccessFile account) throws IOException {
+        byte[] text = new byte[80];
+        account.seek(0);
+        return Long.parseLong(new String(text, 0, account.read(text)).split(" ")[1]);
     }
 
     private static long at(long[] sorted, int count, double share) {

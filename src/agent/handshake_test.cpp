@@ -19,34 +19,52 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 const auto kAnybody = [](int) { return true; };
+const auto kNobody = [](int) { return false; };
 
 TEST(HandshakeTurn, those_with_the_most_unsampled_time_come_first) {
   HandshakeTurn<int> turn;
   turn.add(1, millis(1));
   turn.add(2, millis(3));
   turn.add(3, millis(2));
-  EXPECT_THAT(turn.choose(2, kAnybody), ElementsAre(2, 3));
+  EXPECT_THAT(turn.choose(2, kAnybody, kNobody), ElementsAre(2, 3));
+  EXPECT_THAT(turn.choose(2, kNobody, kAnybody), ElementsAre(2, 3));
+}
+
+TEST(HandshakeTurn, those_that_run_come_before_those_that_wait_for_a_cpu) {
+  HandshakeTurn<int> turn;
+  for (int i = 1; i <= 4; ++i) turn.add(i, millis(i));
+  const auto first_two_run = [](int thread) { return thread <= 2; };
+  EXPECT_THAT(turn.choose(3, first_two_run, kAnybody), ElementsAre(2, 1, 4));
 }
 
 TEST(HandshakeTurn, whoever_sleeps_gives_up_the_place_to_the_next) {
   HandshakeTurn<int> turn;
   for (int i = 1; i <= 4; ++i) turn.add(i, millis(i));
   std::vector<int> asked_about;
-  const auto runs = [&](int thread) {
+  const auto queues = [&](int thread) {
     asked_about.push_back(thread);
     return thread % 2 == 1;
   };
-  EXPECT_THAT(turn.choose(1, runs), ElementsAre(3));
+  EXPECT_THAT(turn.choose(1, kNobody, queues), ElementsAre(3));
   EXPECT_THAT(asked_about, ElementsAre(4, 3)) << "of no more than needed";
+}
+
+TEST(HandshakeTurn, does_not_ask_about_thousands_of_sleepers) {
+  HandshakeTurn<int> turn;
+  for (int i = 0; i < 10'000; ++i) turn.add(i, millis(i));
+  int questions = 0;
+  const auto queues = [&](int) { return ++questions < 0; };
+  EXPECT_THAT(turn.choose(2, kNobody, queues), IsEmpty());
+  EXPECT_LT(questions, 20);
 }
 
 TEST(HandshakeTurn, every_tick_starts_anew) {
   HandshakeTurn<int> turn;
   turn.add(1, millis(1));
-  EXPECT_THAT(turn.choose(0, kAnybody), IsEmpty());
+  EXPECT_THAT(turn.choose(0, kAnybody, kAnybody), IsEmpty());
   turn.begin();
   turn.add(2, millis(1));
-  EXPECT_THAT(turn.choose(5, kAnybody), ElementsAre(2));
+  EXPECT_THAT(turn.choose(5, kAnybody, kAnybody), ElementsAre(2));
 }
 
 TEST(HandshakeTurn, with_too_many_runners_each_has_its_turn) {
@@ -55,7 +73,7 @@ TEST(HandshakeTurn, with_too_many_runners_each_has_its_turn) {
   for (int tick = 1; tick <= 5; ++tick) {
     HandshakeTurn<int> turn;
     for (int i = 0; i < 10; ++i) turn.add(i, millis(tick - sampled[i]));
-    for (const int chosen : turn.choose(2, kAnybody)) sampled[chosen] = tick;
+    for (const int chosen : turn.choose(2, kAnybody, kNobody)) sampled[chosen] = tick;
   }
   for (int i = 0; i < 10; ++i) EXPECT_GT(sampled[i], 0) << i;
 }

@@ -87,7 +87,7 @@ std::vector<Option> all_options(const CommandSpec& spec);
 std::vector<std::string_view> split(std::string_view list);  // at commas
 // " TIME" or "[=BYTES]", as it follows the option's name; empty for switches
 std::string value_shown(const Option& option);
-// "how stacks are walked: fragment, agct (default: the best that works)"
+// "how stacks are walked: fragment, agct, .. (default: the best that works)"
 std::string explained(const Option& option);
 
 std::string help_text(const CommandSpec& spec);

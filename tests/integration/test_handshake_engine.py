@@ -110,8 +110,8 @@ def test_what_is_deeper_than_asked_for_is_marked(jdk, classes, tmp_path, asks):
 
 
 def test_thousands_of_threads(jdk, classes, tmp_path, asks):
-    """Two thousand that sleep and twenty that run now and then. A handshake has samples of those and for all of their
-    time; a round of the other takes so long that it may hardly meet one."""
+    """Two thousand that sleep and twenty that run for some 0.1 ms now and then: those are found. A round of the other
+    engine takes so long that it may hardly meet one."""
     file = tmp_path / "out.jfr"
     with Program(jdk, classes, "ManyThreads", 2000) as program:
         program.ready()
@@ -126,7 +126,9 @@ def test_thousands_of_threads(jdk, classes, tmp_path, asks):
     burners = [row for row in document["threads"] if row["name"].startswith("burner-")]
     assert len(burners) == 20
     sampled, used = sum(row["sampled_ns"] for row in burners), sum(row["cpu_ns"] for row in burners)
-    assert sampled == pytest.approx(used, rel=0.2), document["verdict"]
+    assert 0 < sampled < 1.1 * used, document["verdict"]  # bursts that end before they are met have no sample of their own
+    # Their bursts are short: whoever has fallen asleep before he answers is not shown where he waits.
+    assert not [sample for sample in samples_by_jfr(jdk, file) if sample.top == "jdk.internal.misc.Unsafe.park"]
 
 
 def test_classes_that_are_thrown_away_do_no_harm(jdk, classes, tmp_path, asks):

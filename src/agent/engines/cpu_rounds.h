@@ -98,8 +98,8 @@ class CpuRounds {
         ++i;
         continue;
       }
-      idle_.push_back(std::move(entry));
-      if (&entry != &active_.back()) entry = std::move(active_.back());
+      idle_.push_back(entry);
+      std::swap(entry, active_.back());
       active_.pop_back();
     }
     return i < active_.size();

@@ -26,6 +26,7 @@ HandshakeAsker::HandshakeAsker(EngineContext& context, Nanos interval, size_t pe
       most_frames_(context.options.max_depth),
       samples_(samples),
       wanted_(wanted),
+      waiting_(context.jvm.jni()),
       tick_(interval),
       random_(static_cast<uint64_t>(monotonic_now().count) | 1) {
   context.jvm.jni()->GetJavaVM(&vm_);
@@ -61,6 +62,7 @@ void HandshakeAsker::add_to(EngineStats& stats) const {
   add_latencies_to(stats);
   stats.memory += Bytes(static_cast<int64_t>(requesters_.size() * sizeof(jvmtiFrameInfo)) * (most_frames_ + 1));
   stats.counters["requesters"] = static_cast<int64_t>(requesters_.size());
+  stats.counters["asleep when they answered"] = asleep_.load(std::memory_order_relaxed);
   stats.counters["ticks"] = ticks_.load(std::memory_order_relaxed);
   stats.counters["ticks with all requesters busy"] = all_busy_.load(std::memory_order_relaxed);
 }
@@ -145,19 +147,16 @@ std::vector<HandshakeAsker::AskedPointer> HandshakeAsker::choose() {
     if (thread->asked.load(std::memory_order_acquire)) return true;
     const Nanos used = cpu - thread->sampled;
     // Half an interval, since ticks come at random between half and one and a half.
-    if (used >= interval_ / 2) {
+    if (ran && used >= interval_ / 2) {
       thread->seen = cpu;
       turn_.add(thread, used);
     }
     return ran;
   });
   ticks_.fetch_add(1, std::memory_order_relaxed);
-  return turn_.choose(per_tick_, [](const AskedPointer& thread) { return runs(*thread); });
-}
-
-// A clock that goes on tells it for 0.3 us; else the dearer question is whether it sleeps or only waits for a CPU.
-bool HandshakeAsker::runs(const Asked& thread) {
-  return linux::thread_cpu_time(thread.tid) != thread.seen || linux::thread_state(thread.tid) == 'R';
+  return turn_.choose(
+      per_tick_, [](const AskedPointer& thread) { return linux::thread_cpu_time(thread->tid) != thread->seen; },
+      [](const AskedPointer& thread) { return linux::thread_state(thread->tid) == 'R'; });
 }
 
 // No more than can be asked at once: a request that had to wait would be answered with a stack of much later. Whoever
@@ -187,16 +186,21 @@ void HandshakeAsker::ask(JNIEnv* jni, Asked& thread, std::span<jvmtiFrameInfo> f
     const std::lock_guard guard(thread.lock);
     if (thread.ref != nullptr) ref = jni->NewLocalRef(thread.ref);
   }
+  const Nanos before = linux::thread_cpu_time(thread.tid).value_or(thread.sampled);
   jint count = 0;
   const jvmtiError error = ref == nullptr
                                ? JVMTI_ERROR_THREAD_NOT_ALIVE
                                : jvmti_->GetStackTrace(ref, 0, static_cast<jint>(frames.size()), frames.data(), &count);
   const Nanos now = monotonic_now();
-  if (ref != nullptr) jni->DeleteLocalRef(ref);
   latencies_.add(now - thread.since);
-
   // What it used until it answered is part of it.
   const Nanos cpu = linux::thread_cpu_time(thread.tid).value_or(thread.sampled);
+  const bool asleep = count > 0 && !was_running(ref, thread.tid, frames.front(), cpu != before);
+  if (ref != nullptr) jni->DeleteLocalRef(ref);
+  if (asleep) {
+    asleep_.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
   capture::SampleHeader header{};
   header.time_ns = static_cast<uint64_t>(now.count);
   header.weight_ns = static_cast<uint64_t>(std::max(cpu - thread.sampled, Nanos(0)).count);
@@ -205,6 +209,17 @@ void HandshakeAsker::ask(JNIEnv* jni, Asked& thread, std::span<jvmtiFrameInfo> f
   const jint wanted = std::min(count, most_frames_);
   samples_.take(header,
                 {frames.first(error == JVMTI_ERROR_NONE ? static_cast<size_t>(wanted) : 0), error, count > wanted});
+}
+
+// A thread that has fallen asleep since the tick shows where it waits, not where it ran: in a program whose threads run
+// for some microseconds at a time that were five samples of six. Its time is that of a later sample.
+bool HandshakeAsker::was_running(jthread thread, pid_t tid, const jvmtiFrameInfo& top, bool moved) const {
+  if (waiting_.has(top.method)) return false;
+  if (moved) return true;
+  if (top.location < 0) return linux::thread_state(tid) == 'R';  // other native code may wait as well
+  jint state = 0;                                                // in Java code it waits only for a monitor
+  if (jvmti_->GetThreadState(thread, &state) != JVMTI_ERROR_NONE) return true;
+  return (state & JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER) == 0;
 }
 
 }  // namespace tarsier::agent

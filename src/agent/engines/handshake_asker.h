@@ -16,6 +16,7 @@
 #include "agent/engines/jvmti_samples.h"
 #include "agent/engines/stack_asker.h"
 #include "agent/engines/thread_pattern.h"
+#include "agent/engines/waiting_methods.h"
 
 namespace tarsier::agent {
 
@@ -60,10 +61,11 @@ class HandshakeAsker final : public StackAsker {
   AskedPointer next_request();
   AskedPointer lead(std::unique_lock<std::mutex>& guard);
   std::vector<AskedPointer> choose();
-  static bool runs(const Asked& thread);
   // Keeps the first for the leader.
   AskedPointer hand_over(const std::vector<AskedPointer>& chosen, Nanos now);
   void ask(JNIEnv* jni, Asked& thread, std::span<jvmtiFrameInfo> frames);
+  // Did it run when it answered with that frame? `moved`: its CPU clock has gone on since it was asked.
+  [[nodiscard]] bool was_running(jthread thread, pid_t tid, const jvmtiFrameInfo& top, bool moved) const;
 
   ThreadRegistry& threads_;
   jvmtiEnv* const jvmti_;
@@ -73,12 +75,13 @@ class HandshakeAsker final : public StackAsker {
   const jint most_frames_;
   JvmtiSamples& samples_;
   const ThreadPattern& wanted_;
+  const WaitingMethods waiting_;
   std::unordered_map<uint32_t, AskedPointer> known_;  // by serial; under the registry's lock
   CpuRounds<AskedPointer> rounds_;
   HandshakeTurn<AskedPointer> turn_;  // the leader's
   RandomTicks tick_;                  // likewise
   uint64_t random_ = 0;               // under the registry's lock
-  std::atomic<int64_t> ticks_{0}, all_busy_{0};
+  std::atomic<int64_t> ticks_{0}, all_busy_{0}, asleep_{0};
 
   std::mutex lock_;
   std::condition_variable work_;

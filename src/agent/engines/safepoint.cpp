@@ -98,8 +98,8 @@ void SafepointAsker::keep_time(JNIEnv* jni) {
     while (!thread_.must_stop() && !round(jni)) {
     }
     // With thousands of threads a round takes longer than the interval; the application must come to its turn, too.
-    const auto pause = static_cast<useconds_t>(std::min(monotonic_now() - start, seconds(1)).count / 1000);
-    if (Nanos(pause * 1000) > interval_ / 2) ::usleep(pause);
+    const Nanos took = std::min(monotonic_now() - start, millis(999));
+    if (took > interval_ / 2) ::usleep(static_cast<useconds_t>(took / micros(1)));
   }
 }
 
