@@ -120,7 +120,7 @@ def test_thousands_of_threads(jdk, classes, tmp_path, asks):
         assert program.wait() == 7
     document = report(file)
     found = engine(document, asks)
-    assert found["counters"]["ticks" if asks == "handshake" else "rounds"] > 20
+    assert found["counters"]["ticks" if asks == "handshake" else "rounds"] > 3
     if asks == "safepoint":
         return
     burners = [row for row in document["threads"] if row["name"].startswith("burner-")]
