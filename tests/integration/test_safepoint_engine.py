@@ -6,7 +6,8 @@ from harness import LIBRARY, Program, engine, report, tarsier
 from test_known_answer import SERIAL, true_shares
 
 # A poll in every turn of every loop: then a thread is found where it is.
-POLLS_EVERYWHERE = [*SERIAL, "-XX:+UseCountedLoopSafepoints", "-XX:LoopStripMiningIter=1"]
+POLLS_EVERYWHERE = [*SERIAL, "-XX:+UseCountedLoopSafepoints", "-XX:+IgnoreUnrecognizedVMOptions",
+                    "-XX:LoopStripMiningIter=1"]  # 8 has no such option
 NO_POLLS = [*SERIAL, "-XX:CompileCommand=quiet", "-XX:CompileCommand=inline,NoPolls::hot",
             "-XX:CompileCommand=dontinline,NoPolls::cold", "-XX:CompileCommand=dontinline,NoPolls::round"]
 FIRST_WITH_HANDSHAKES = 16
@@ -76,8 +77,8 @@ def test_shares_where_there_are_polls_everywhere(jdk, classes, tmp_path):
     check_within_intervals(document, truth)
     found = engine(document, "safepoint")
     assert found["mechanism"] == "GetAllStackTraces"
-    # The JVM's own threads that sleep in native code are runnable for JVMTI: no CPU time of theirs is made up.
-    assert found["counters"]["runnable for the JVM, but had not run"] > 0
+    # The JVM's own threads that sleep in native code (since 9) are runnable for JVMTI: no CPU time of theirs is made up.
+    assert jdk.major == 8 or found["counters"]["runnable for the JVM, but had not run"] > 0
     threads = {row["name"]: row for row in document["threads"]}
     assert threads["main"]["sampled_ns"] > 0.9 * threads["main"]["cpu_ns"]
     assert threads.get("Reference Handler", {"sampled_ns": 0})["sampled_ns"] < 0.01 * threads["main"]["sampled_ns"]
