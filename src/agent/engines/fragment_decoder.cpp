@@ -73,7 +73,7 @@ FragmentDecoder::FragmentDecoder(EngineContext& context, recording::Event event)
       events_(context, event),
       incremental_(context.options.walks != "whole"),
       last_of_(kThreadsRemembered) {
-  if (context.options.walks == "both") comparison_.emplace();
+  if (context.options.walks == "both") comparison_ = std::make_unique<Comparison>();
   if (!wants_native(context, event)) return;
   native_names_ = std::make_unique<NativeNames>(context.jvm.memory(), most_native(context));
 }

@@ -79,7 +79,7 @@ class FragmentDecoder {
     hotspot::WalkedStack whole;
     uint64_t walks = 0, reused = 0, different = 0;
   };
-  [[nodiscard]] const Comparison* comparison() const { return comparison_ ? &*comparison_ : nullptr; }
+  [[nodiscard]] const Comparison* comparison() const { return comparison_.get(); }
   // Null unless fragments are saved.
   [[nodiscard]] const FragmentSaver* saver() const { return saver_.get(); }
 
@@ -202,7 +202,7 @@ class FragmentDecoder {
   std::unordered_map<std::string, std::unique_ptr<std::string>> markers_;
   linux::KernelSymbols kernel_symbols_;
   const bool incremental_;
-  std::optional<Comparison> comparison_;
+  std::unique_ptr<Comparison> comparison_;
   std::vector<LastOf> last_of_;  // by a part of the thread's number
   RecordedStack nothing_known_;
   std::unordered_map<uint32_t, Stack> last_;  // of threads that may be said to be where they were
