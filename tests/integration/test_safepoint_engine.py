@@ -31,17 +31,20 @@ def share_of_hot(jdk, classes, file, engine_name):
             add(child, inside)
 
     add(measured["tree"], False)
-    assert sum(found.values()) > 0, measured["verdict"]
-    return found["NoPolls.hot"] / sum(found.values()), truth["hot"] / sum(truth.values())
+    # Whoever sees the loop nowhere gives it nothing.
+    return found["NoPolls.hot"] / max(sum(found.values()), 1), truth["hot"] / sum(truth.values())
 
 
 def check_within_intervals(document, truth):
-    """The shares of the three methods, to two points and what the report itself says of its noise: samples weigh what a
-    thread has used since its last one, which is much when the machine has no CPU for us."""
+    """The shares of the three methods among themselves, to two points and what the report itself says of its noise: samples
+    weigh what a thread has used since its last one, which is much when the machine has no CPU for us. A thread that has
+    lost its CPU is found where it lost it, which is where it asks for the time: that part is left out."""
     hot = {row["method"]: row for row in document["hot"]}
-    burned, wrong = hot["KnownAnswer.burn"]["total"], {}
-    for method, share in true_shares(truth).items():
-        row = hot["Work.leaf" if method == "Work.twenty" else method]  # the leaf does all the work of twenty
+    shares = true_shares(truth)
+    rows = {method: hot["Work.leaf" if method == "Work.twenty" else method] for method in shares}  # the leaf does twenty's work
+    burned, wrong = sum(row["self"] for row in rows.values()), {}
+    for method, share in shares.items():
+        row = rows[method]
         low, high = row["self_ci95"]
         if abs(row["self"] / burned - share) > 0.02 + (high - low):
             wrong[row["method"]] = f"{row['self'] / burned:.4f} instead of {share:.4f}, {low:.4f} .. {high:.4f}"
