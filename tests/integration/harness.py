@@ -36,6 +36,15 @@ def compile_programs(folder):
                    timeout=DEADLINE)
 
 
+# What a JVM (or a command of ours) ends with that finds itself broken, or doesn't get that far; and who started it, too.
+_FATAL = (signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGTRAP)
+CRASHES = [code for number in _FATAL for code in (-number, 128 + number)]
+
+
+class JvmCrashed(Exception):
+    """Never by chance: script/test gives it no second try."""
+
+
 class Program:
     """A Java program of tests/java. Use it in a `with`; it is killed at the end if it still runs."""
 
@@ -62,6 +71,9 @@ class Program:
         self.process.wait(DEADLINE)
         for reader in self._readers:
             reader.join(DEADLINE)
+        if self.process.returncode in CRASHES:
+            raise JvmCrashed(f"{self.command} ended with {self.process.returncode}; stdout {self.lines[-40:]}, "
+                             f"stderr {self.errors[-20:]}")
 
     @staticmethod
     def _read(stream, lines, fresh):
@@ -121,6 +133,8 @@ def tarsier(*arguments, seconds=DEADLINE, expect=0):
     command = [str(TARSIER), *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, stdin=subprocess.DEVNULL,
                           env=dict(os.environ, NO_COLOR="1"))
+    if done.returncode in CRASHES and done.returncode != expect:
+        raise JvmCrashed(f"{' '.join(command)} ended with {done.returncode}\nstdout: {done.stdout}\nstderr: {done.stderr}")
     if expect is not None:
         assert done.returncode == expect, (f"{' '.join(command)} ended with {done.returncode}, not {expect}\n"
                                            f"stdout: {done.stdout}\nstderr: {done.stderr}")

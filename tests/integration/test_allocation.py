@@ -51,7 +51,8 @@ def go(running, sites=8):
 
 
 def check(jdk, document, truth, replaced_at_most):
-    """Bytes within 5 %, or within the stated interval (half as wide again: many are compared), and objects alike."""
+    """Bytes within 5 %, or within the stated interval (2.3 times as wide, 4.5 standard errors: a hundred are compared in a
+    run, and none may be outside by chance), and objects alike."""
     forgets = jdk.major < FORGOTTEN_BEFORE and "KnownAllocation.arrays4m" in truth
     # Where a class is used for the first time, the JVM allocates what it needs to load it.
     rows = {(row["site"], row["class"]): row for row in document["alloc"]}
@@ -60,7 +61,7 @@ def check(jdk, document, truth, replaced_at_most):
         row = rows[site, type_name]
         low, high = row["alloc_bytes_ci95"]
         assert low <= row["alloc_bytes"] <= high
-        allowed = max(0.05 * amount, 1.5 * (row["alloc_bytes"] - low), 1.5 * (high - row["alloc_bytes"]))
+        allowed = max(0.05 * amount, 2.3 * max(high - row["alloc_bytes"], row["alloc_bytes"] - low))
         forgotten = 0.3 * amount if forgets and site == AFTER_LARGE else 0
         if not -allowed - forgotten <= row["alloc_bytes"] - amount <= allowed:
             wrong[site] = (row["alloc_bytes"] / amount, allowed / amount)
@@ -79,11 +80,11 @@ def check_chains(file, truth):
     site = next(node for node in klass["children"] if node["method"] == "KnownAllocation.shared")
     callers = {node["method"]: node["weight"] for node in site["children"]}
     ratio = callers["KnownAllocation.right"] / callers["KnownAllocation.left"]
-    assert 2.5 < ratio < 3.6, callers
+    assert 2.4 < ratio < 3.75, callers
     threads = [row for row in document["threads"] if row["name"].startswith("allocator-")]
     assert len(threads) == THREADS
     for row in threads:
-        assert row["sampled"] * THREADS == pytest.approx(sum(amount for _, amount, _ in truth.values()), rel=0.05)
+        assert row["sampled"] * THREADS == pytest.approx(sum(amount for _, amount, _ in truth.values()), rel=0.06)
         assert row["sampled_ns"] is None
 
 
