@@ -45,6 +45,7 @@ void StackWalker::walk(const Fragment& fragment, size_t max_depth, WalkedStack& 
   out.start_over(fragment.sp, methods_->settled_epoch(), blobs_->moment());
   blobs_->end_walk();  // nobody needs the last stack's any more
   forgotten_.clear();
+  ++walks_;
   if (remembered != nullptr && out.epoch != remembered->epoch()) remembered->clear();
   Walk(*this, fragment, max_depth, remembered, out).run();
   if (!out.complete() && out.end != WalkEnd::kTooShort && out.end != WalkEnd::kTooDeep) return;

@@ -33,16 +33,20 @@ class StackWalker {
   // Native frames become part of the stacks.
   void show_native() { shows_native_ = true; }
   // Before methods are forgotten.
-  void forget() { return_addresses_ = std::vector<ReturnAddress>(kReturnAddresses); }
+  void forget() {
+    return_addresses_ = std::vector<ReturnAddress>(kReturnAddresses);
+    bytecodes_ = std::vector<Bytecode>(kBytecodes);
+  }
 
  private:
   class Walk;
   // The frames that a return address stands for. The same ones come up in stack after stack.
   struct alignas(64) ReturnAddress {
     Address pc = 0;
-    uint64_t epoch = 0;   // of the methods
-    uint64_t serial = 0;  // of the frames' blob
-    uint64_t moment = 0;  // in which the blob was found to be there last
+    const CodeBlob* blob = nullptr;
+    uint64_t serial = 0;  // of the blob
+    uint32_t epoch = 0;   // of the methods; the lower part
+    uint32_t moment = 0;  // in which the blob was found to be there last; the lower part
     std::unique_ptr<WalkedFrame[]> frames;
     CodeIdentity code;
     int32_t frame_bytes = 0;
@@ -51,8 +55,17 @@ class StackWalker {
     [[nodiscard]] std::span<const WalkedFrame> all() const { return {frames.get(), count}; }
   };
   static_assert(sizeof(ReturnAddress) == 64);  // one line of the cache
-  static constexpr int kLog2ReturnAddresses = 14;
+  static constexpr int kLog2ReturnAddresses = 15;
   static constexpr size_t kReturnAddresses = size_t{1} << kLog2ReturnAddresses;
+  // The same for a bytecode that an interpreted frame was left by.
+  struct Bytecode {
+    Address at = 0;
+    uint64_t epoch = 0;  // of the methods
+    uint64_t walk = 0;   // which has used it last
+    WalkedFrame frame;
+  };
+  static constexpr int kLog2Bytecodes = 13;
+  static constexpr size_t kBytecodes = size_t{1} << kLog2Bytecodes;
 
   StackWalker(const Memory& memory, CodeBlobs& blobs, Methods& methods, const Machine& machine, int major)
       : memory_(&memory),
@@ -60,15 +73,18 @@ class StackWalker {
         methods_(&methods),
         machine_(&machine),
         major_(major),
-        return_addresses_(kReturnAddresses) {}
+        return_addresses_(kReturnAddresses),
+        bytecodes_(kBytecodes) {}
 
   const Memory* memory_;
   CodeBlobs* blobs_;
   Methods* methods_;
   const Machine* machine_;
   int major_;
-  std::vector<ReturnAddress> return_addresses_;            // by a hash of the pc
+  std::vector<ReturnAddress> return_addresses_;            // by a hash of the pc, in pairs
   std::vector<std::unique_ptr<WalkedFrame[]>> forgotten_;  // of them, in the present walk
+  std::vector<Bytecode> bytecodes_;                        // by a hash of their address
+  uint64_t walks_ = 0;
   Address call_stub_return_ = 0;
   const NativeFrames* native_ = nullptr;  // null: what is native can't be left
   bool shows_native_ = false;

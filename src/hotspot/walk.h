@@ -161,11 +161,19 @@ class StackWalker::Walk {
   [[nodiscard]] bool has_its_code(const WalkStep& step) const;
 
   // --- return addresses that were seen before ---
+  // The first of the two places that it may have.
+  [[nodiscard]] ReturnAddress& place_of(Address pc) const;
+  // The one where it is, or else the one that was of use longer ago.
   [[nodiscard]] ReturnAddress& slot_of(Address pc) const;
   [[nodiscard]] const ReturnAddress* find_known(Address pc) const;
   bool add_known(const ReturnAddress& known);
   // What has been added since there were `before` frames.
   void remember(const CodeBlob& blob, Address pc, size_t before);
+  // The same for interpreted frames, by their bytecode.
+  [[nodiscard]] Bytecode& slot_of_bytecode(Address bytecode) const;
+  [[nodiscard]] const WalkedFrame* find_interpreted(Address method, Address bytecode) const;
+  // The frame that was added last.
+  void remember_interpreted(Address bytecode);
 
   // --- virtual threads ---
   [[nodiscard]] bool is_continuation_entry(const CodeBlob& blob);
@@ -211,6 +219,7 @@ class StackWalker::Walk {
 
   // `live_bcp`: from the register, of the innermost frame; the slot in the frame is written only at calls.
   bool add_interpreted(const MethodInfo& method, Address live_bcp);
+  bool leave_interpreted(Address fp);
   bool add_compiled_caller(const CodeBlob& blob);
 
   // All methods that are inlined into each other at this pc.

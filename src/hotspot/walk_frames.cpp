@@ -22,6 +22,9 @@ bool StackWalker::Walk::next() {
   if (at_.pc == w_.call_stub_return_) return leave_entry_frame();
   if (const ReturnAddress* known = find_known(at_.pc)) {
     note_identity(known->code);
+    // What is known of the caller lies in memory that nobody has used since the last stack, as do these frames: it is
+    // asked for before they are needed.
+    __builtin_prefetch(&place_of(peek(at_.sp + static_cast<Address>(known->frame_bytes) - 8)));
     return add_known(*known) && leave_frame(known->frame_bytes, true);
   }
   const CodeBlob* blob = w_.blobs_->at(at_.pc);
@@ -33,7 +36,13 @@ bool StackWalker::Walk::next() {
     const auto slots = w_.machine_->interpreter_slots(w_.major_);
     if (beyond(at_.fp + 8)) return end_with(WalkEnd::kTooShort);
     if (!holds(slot(at_.fp, slots.bcp))) return end_with(WalkEnd::kNoMethod);
-    const MethodInfo* method = w_.methods_->at(word(slot(at_.fp, slots.method)));
+    const Address of = word(slot(at_.fp, slots.method));
+    if (const WalkedFrame* known = find_interpreted(of, peek(slot(at_.fp, slots.bcp)))) {
+      word(slot(at_.fp, slots.bcp));  // belongs to what it was found by
+      out_.frames.push_back(*known);
+      return leave_interpreted(at_.fp);
+    }
+    const MethodInfo* method = w_.methods_->at(of);
     if (method != nullptr) return add_interpreted(*method, 0);
     // Its class may be gone by now; that it was here is told by where its caller is.
     const Position caller{word(at_.fp + 8), word(slot(at_.fp, slots.sender_sp)), word(at_.fp)};
@@ -58,17 +67,53 @@ bool StackWalker::Walk::leave_frame(int32_t frame_bytes, bool of_method) {
   return true;
 }
 
-StackWalker::ReturnAddress& StackWalker::Walk::slot_of(Address pc) const {
+static size_t hash_of(Address address, int bits) {
   constexpr uint64_t kSpread = 0x9e3779b97f4a7c15;
-  return w_.return_addresses_[(pc * kSpread) >> (64 - kLog2ReturnAddresses)];
+  return (address * kSpread) >> (64 - bits);
+}
+
+StackWalker::ReturnAddress& StackWalker::Walk::place_of(Address pc) const {
+  return w_.return_addresses_[hash_of(pc, kLog2ReturnAddresses)];
+}
+
+StackWalker::ReturnAddress& StackWalker::Walk::slot_of(Address pc) const {
+  ReturnAddress& one = place_of(pc);
+  if (one.pc == pc) return one;
+  ReturnAddress& other = w_.return_addresses_[static_cast<size_t>(&one - w_.return_addresses_.data()) ^ 1];
+  return other.pc == pc || other.moment < one.moment ? other : one;
+}
+
+StackWalker::Bytecode& StackWalker::Walk::slot_of_bytecode(Address bytecode) const {
+  return w_.bytecodes_[hash_of(bytecode, kLog2Bytecodes)];
+}
+
+const WalkedFrame* StackWalker::Walk::find_interpreted(Address method, Address bytecode) const {
+  Bytecode& known = slot_of_bytecode(bytecode);
+  if (known.at != bytecode || known.frame.method != method || w_.methods_->settled_epoch() != known.epoch)
+    return nullptr;
+  known.walk = w_.walks_;
+  return &known.frame;
+}
+
+void StackWalker::Walk::remember_interpreted(Address bytecode) {
+  const auto epoch = w_.methods_->settled_epoch();
+  Bytecode& known = slot_of_bytecode(bytecode);
+  // A frame of this walk may still be written to.
+  if (!epoch || known.walk == w_.walks_) return;
+  WalkedFrame& frame = out_.frames.back();
+  frame.line = frame.info->line(frame.bci);
+  frame.kept = &known.frame;
+  known = {bytecode, *epoch, w_.walks_, frame};
 }
 
 const StackWalker::ReturnAddress* StackWalker::Walk::find_known(Address pc) const {
   ReturnAddress& known = slot_of(pc);
-  if (known.count == 0 || known.pc != pc || w_.methods_->settled_epoch() != known.epoch) return nullptr;
-  const uint64_t moment = w_.blobs_->moment();
+  const auto epoch = w_.methods_->settled_epoch();
+  if (known.pc != pc || known.count == 0 || !epoch || known.epoch != static_cast<uint32_t>(*epoch)) return nullptr;
+  const auto moment = static_cast<uint32_t>(w_.blobs_->moment());
   if (moment != 0 && known.moment == moment) return &known;
-  if (!w_.blobs_->is_valid(*known.frames[0].blob, known.serial)) return nullptr;
+  __builtin_prefetch(known.frames.get());
+  if (!w_.blobs_->is_valid(*known.blob, known.serial)) return nullptr;
   known.moment = moment;
   return &known;
 }
@@ -86,9 +131,10 @@ void StackWalker::Walk::remember(const CodeBlob& blob, Address pc, size_t before
   if (!epoch || out_.frames.size() >= max_depth_ || count == 0 || count > kMost) return;
   ReturnAddress& slot = slot_of(pc);
   slot.pc = pc;
-  slot.epoch = *epoch;
+  slot.blob = &blob;
   slot.serial = blob.serial;
-  slot.moment = w_.blobs_->moment();
+  slot.epoch = static_cast<uint32_t>(*epoch);
+  slot.moment = static_cast<uint32_t>(w_.blobs_->moment());
   slot.code = w_.blobs_->identity_of(blob);
   slot.frame_bytes = blob.frame_bytes;
   for (auto frame = out_.frames.begin() + static_cast<ptrdiff_t>(before); frame != out_.frames.end(); ++frame)
@@ -133,11 +179,21 @@ bool StackWalker::Walk::leave_by_anchor(Address anchor) {
 bool StackWalker::Walk::add_interpreted(const MethodInfo& method, Address live_bcp) {
   const auto slots = w_.machine_->interpreter_slots(w_.major_);
   const Address fp = live_bcp != 0 ? f_.fp : at_.fp;
-  int32_t bci = -1;
-  if (!method.is_native()) {
-    bci = method.bci_of(live_bcp).value_or(method.bci_of(word(slot(fp, slots.bcp))).value_or(0));
+  if (method.is_native()) {
+    add(FrameKind::kInterpreted, method, -1);
+  } else if (const auto live = method.bci_of(live_bcp)) {
+    add(FrameKind::kInterpreted, method, *live);
+  } else {
+    const Address bytecode = word(slot(fp, slots.bcp));
+    const auto bci = method.bci_of(bytecode);
+    add(FrameKind::kInterpreted, method, bci.value_or(0));
+    if (bci) remember_interpreted(bytecode);
   }
-  add(FrameKind::kInterpreted, method, bci);
+  return leave_interpreted(fp);
+}
+
+bool StackWalker::Walk::leave_interpreted(Address fp) {
+  const auto slots = w_.machine_->interpreter_slots(w_.major_);
   constexpr Address kLargest = 1 << 16;
   Address sender_sp = word(slot(fp, slots.sender_sp));
   if (sender_sp < fp + 16 || sender_sp > fp + kLargest) sender_sp = fp + 16;

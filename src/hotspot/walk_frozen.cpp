@@ -87,7 +87,7 @@ Address StackWalker::Walk::frozen_fp(Address slot) {
 
 bool StackWalker::Walk::next_frozen() {
   const ReturnAddress* known = find_known(at_.pc);
-  const CodeBlob* blob = known != nullptr ? known->frames[0].blob : w_.blobs_->at(at_.pc);
+  const CodeBlob* blob = known != nullptr ? known->blob : w_.blobs_->at(at_.pc);
   if (blob == nullptr) return end_with(WalkEnd::kNoCode);
   if (blob->kind == BlobKind::kInterpreter) return leave_frozen_interpreted();
   if (blob->frame_bytes <= 0) return end_with(WalkEnd::kNoSender);

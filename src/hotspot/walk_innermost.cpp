@@ -12,7 +12,7 @@ bool StackWalker::Walk::follows_call(Address pc) const {
 
 bool StackWalker::Walk::may_return_to(Address pc, bool strictly) const {
   if (pc == 0) return false;
-  if (pc == w_.call_stub_return_) return true;
+  if (pc == w_.call_stub_return_ || find_known(pc) != nullptr) return true;
   const CodeBlob* blob = w_.blobs_->at(pc);
   if (blob == nullptr) return false;
   switch (blob->kind) {
@@ -36,7 +36,8 @@ bool StackWalker::Walk::may_return_to(Address pc, bool strictly) const {
 bool StackWalker::Walk::plausible(const Position& caller, bool strictly, int levels) const {
   if (caller.sp % w_.machine_->stack_alignment() != 0 || !may_return_to(caller.pc, strictly)) return false;
   if (caller.pc == w_.call_stub_return_) return true;
-  const CodeBlob* blob = w_.blobs_->at(caller.pc);
+  const ReturnAddress* known = find_known(caller.pc);
+  const CodeBlob* blob = known != nullptr ? known->blob : w_.blobs_->at(caller.pc);
   if (blob->kind == BlobKind::kContinuationStubs) return true;
   if (blob->kind == BlobKind::kUpcallStub) {
     const Address anchor = caller.sp + static_cast<Address>(blob->saved_anchor) + w_.anchor_sp_;

@@ -4,7 +4,7 @@ import math
 import time
 
 import pytest
-from harness import (LIBRARY, Program, Recorder, engine, report, samples_by_jfr, tarsier, wait_for_recording,
+from harness import (LIBRARY, STOLEN, Program, Recorder, engine, report, samples_by_jfr, tarsier, wait_for_recording,
                      wait_until)
 
 pytestmark = pytest.mark.signal_path
@@ -36,7 +36,15 @@ def tolerance(document, share):
     used = engine(document, document["recording"]["engines"][0]["name"])
     noise = 4 * math.sqrt(share * (1 - share) / used["samples"]["written"])
     # Samples that come late weigh more: they are worth fewer than they are.
-    return max(0.02, 1.5 * noise) if used["interval_ns"] <= 1_000_000 else 0.02 + noise
+    allowed = max(0.02, 1.5 * noise) if used["interval_ns"] <= 1_000_000 else 0.02 + noise
+    return allowed + (unseen(document) if STOLEN.is_much() else 0)
+
+
+def unseen(document):
+    """The share of the threads' CPU time that no sample stands for. What the hypervisor takes away is part of that time, and
+    of what the program takes for its truth: it may have been any method's."""
+    app = [row for row in document["threads"] if row["kind"] == "app"]
+    return max(0, 1 - sum(row["sampled_ns"] for row in app) / sum(row["cpu_ns"] for row in app))
 
 
 def check_shares(document, truth, among=None):
@@ -134,7 +142,7 @@ def test_shares_when_attached_late(known_answer, jdk, tmp_path):
     tops = ("Work.seventy", "Work.leaf", "Work.ten")
     total = sum(s.weight for s in new if s.top in tops)
     assert total > 0.93 * sum(s.weight for s in new)
-    error = 0.02 if len(new) > 8000 else 0.02 + 4 * math.sqrt(0.25 / len(new))
+    error = (0.02 if len(new) > 8000 else 0.02 + 4 * math.sqrt(0.25 / len(new))) + (0.1 if STOLEN.is_much() else 0)
     for top, method in (("Work.seventy", "Work.seventy"), ("Work.leaf", "Work.twenty"), ("Work.ten", "Work.ten")):
         share = sum(s.weight for s in new if s.top == top) / total
         assert share == pytest.approx(true_shares(truth)[method], abs=error), top
