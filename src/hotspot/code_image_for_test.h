@@ -36,8 +36,10 @@ class CodeImage {
     upcall = code_of(upcall_stub) + 16;
     jvm.image.put<uint32_t>(upcall - 4, 0x94000000);  // bl
     jvm.image.put<int32_t>(upcall_stub + 112, kSavedAnchor);
+    interpreter = blob(56, 8, "Interpreter", 0) + 64;
     debug_information();
     heaps();
+    queue_of_interpreter();
     const Address stub = jvm.image.reserve(8);
     jvm.image.put(stub, call_stub_return);
     jvm.static_member("StubRoutines", "_call_stub_return_address", stub);
@@ -63,11 +65,14 @@ class CodeImage {
   // As HotSpot does it: all else is left as it was until other code is written over it.
   void free_compiled() { jvm.image.put<uint8_t>(compiled_ - 16 + 8, 0); }
   void unload_classes() { methods_->set_epochs(1, 1); }
+  // The stack that is walked next was copied before.
+  void unload_classes_since() { methods_->set_epochs(1, 0); }
   void set_moment(uint64_t moment) { blobs_->set_moment(moment); }
 
   Jvm jvm;
-  Address call_stub_return = 0, wrapper = 0, compiled = 0, return_barrier = 0, upcall = 0;  // pcs
-  static constexpr Address kOuter = 0xA000, kInner = 0xB000, kNative = 0xC000;              // Method*
+  Address call_stub_return = 0, wrapper = 0, compiled = 0, return_barrier = 0, upcall = 0,
+          interpreter = 0;                                                      // pcs
+  static constexpr Address kOuter = 0xA000, kInner = 0xB000, kNative = 0xC000;  // Method*
 
  private:
   template <class T>
@@ -168,6 +173,17 @@ class CodeImage {
     jvm.member("CodeHeap", "_log2_segment_size", "int", 128);
     jvm.member("VirtualSpace", "_low", "char*", 0);
     jvm.member("VirtualSpace", "_high", "char*", 8);
+  }
+
+  // All code around `interpreter`.
+  void queue_of_interpreter() {
+    const Address queue = jvm.image.reserve(16), pointer = jvm.image.reserve(8);
+    jvm.image.put(queue, interpreter - 32);
+    jvm.image.put<int32_t>(queue + 8, 64);
+    jvm.image.put(pointer, queue);
+    jvm.static_member("AbstractInterpreter", "_code", pointer);
+    jvm.member("StubQueue", "_stub_buffer", "address", 0);
+    jvm.member("StubQueue", "_buffer_limit", "int", 8);
   }
 
   Address memory_ = 0, segmap_ = 0, compiled_ = 0;

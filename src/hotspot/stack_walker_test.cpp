@@ -229,6 +229,39 @@ TEST(StackWalker, a_return_address_that_is_none_is_not_believed) {
   EXPECT_EQ(code.walk(stack.bytes(48)).end, WalkEnd::kBadEntryFrame);
 }
 
+// Interpreted, 5 times (frame records 10 words apart) <- call stub. The image has no method that is not made by hand:
+// these could be of classes that are gone.
+StackImage interpreted(const CodeImage& code) {
+  StackImage stack(112);
+  stack.fragment = {};
+  stack.fragment.pc = code.interpreter;
+  stack.fragment.thread_state = kThreadInJava;
+  stack.fragment.fp = StackImage::at(10);
+  for (size_t record = 10; record <= 50; record += 10) {
+    stack[record - 3] = 0xD000;                      // Method*
+    stack[record - 1] = StackImage::at(record - 2);  // its caller's expressions reach into this frame
+    stack[record] = StackImage::at(record < 50 ? record + 10 : 90);
+    stack[record + 1] = record < 50 ? code.interpreter : code.call_stub_return;
+  }
+  stack[90 - 8] = StackImage::at(100);
+  return stack;
+}
+
+TEST(StackWalker, frames_of_classes_that_are_gone_are_told_by_their_callers) {
+  CodeImage code;
+  code.open();
+  StackImage stack = interpreted(code);
+  EXPECT_EQ(code.walk(stack.bytes(112)).end, WalkEnd::kNoMethod) << "nothing was unloaded, so it is none";
+  code.unload_classes_since();
+  const WalkedStack walked = code.walk(stack.bytes(112));
+  EXPECT_EQ(walked.end, WalkEnd::kComplete) << name_of(walked.end);
+  EXPECT_EQ(walked.frames.size(), 5u);
+  for (const WalkedFrame& frame : walked.frames) EXPECT_EQ(frame.info, nullptr);
+  EXPECT_FALSE(walked.certain);
+  stack[31] = 0x4711;  // the third one's caller
+  EXPECT_EQ(code.walk(stack.bytes(112)).end, WalkEnd::kNoMethod);
+}
+
 // compiled, 5 times (frames of 6 words) <- call stub.
 StackImage recursion(const CodeImage& code) {
   StackImage stack(64);

@@ -220,6 +220,10 @@ class StackWalker::Walk {
   // `live_bcp`: from the register, of the innermost frame; the slot in the frame is written only at calls.
   bool add_interpreted(const MethodInfo& method, Address live_bcp);
   bool leave_interpreted(Address fp);
+  // Where the caller's frame ends, by what an interpreted frame says; its expressions may overlap with the arguments.
+  [[nodiscard]] static Address sender_sp(Address fp, Address stored);
+  // The class of its method may be gone by now; that it was here is told by where its caller is.
+  bool leave_unloaded();
   bool add_compiled_caller(const CodeBlob& blob);
 
   // All methods that are inlined into each other at this pc.

@@ -44,12 +44,7 @@ bool StackWalker::Walk::next() {
     }
     const MethodInfo* method = w_.methods_->at(of);
     if (method != nullptr) return add_interpreted(*method, 0);
-    // Its class may be gone by now; that it was here is told by where its caller is.
-    const Position caller{word(at_.fp + 8), word(slot(at_.fp, slots.sender_sp)), word(at_.fp)};
-    if (caller.sp <= at_.fp || !plausible(caller)) return end_with(WalkEnd::kNoMethod);
-    out_.certain = false;
-    add(FrameKind::kInterpreted, 0, -1, nullptr);
-    return go_to(caller);
+    return leave_unloaded() || end_with(WalkEnd::kNoMethod);
   }
   note_identity(w_.blobs_->identity_of(*blob));
   if (blob->frame_bytes <= 0) return end_with(WalkEnd::kNoSender);
@@ -192,12 +187,23 @@ bool StackWalker::Walk::add_interpreted(const MethodInfo& method, Address live_b
   return leave_interpreted(fp);
 }
 
+Address StackWalker::Walk::sender_sp(Address fp, Address stored) {
+  constexpr Address kLargest = 1 << 16;
+  return stored < fp + 16 || stored > fp + kLargest ? fp + 16 : stored;
+}
+
+bool StackWalker::Walk::leave_unloaded() {
+  const auto slots = w_.machine_->interpreter_slots(w_.major_);
+  const Position caller{word(at_.fp + 8), sender_sp(at_.fp, word(slot(at_.fp, slots.sender_sp))), word(at_.fp)};
+  if (!plausible(caller)) return false;
+  out_.certain = false;
+  add(FrameKind::kInterpreted, 0, -1, nullptr);
+  return go_to(caller);
+}
+
 bool StackWalker::Walk::leave_interpreted(Address fp) {
   const auto slots = w_.machine_->interpreter_slots(w_.major_);
-  constexpr Address kLargest = 1 << 16;
-  Address sender_sp = word(slot(fp, slots.sender_sp));
-  if (sender_sp < fp + 16 || sender_sp > fp + kLargest) sender_sp = fp + 16;
-  at_ = {word(fp + 8), sender_sp, word(fp)};
+  at_ = {word(fp + 8), sender_sp(fp, word(slot(fp, slots.sender_sp))), word(fp)};
   from_leaf_ = false;
   return true;
 }

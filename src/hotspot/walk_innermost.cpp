@@ -44,8 +44,16 @@ bool StackWalker::Walk::plausible(const Position& caller, bool strictly, int lev
     return holds(anchor) ? peek(anchor) == 0 || peek(anchor) > caller.sp : beyond(anchor);
   }
   if (blob->kind == BlobKind::kInterpreter) {
-    const Address method = slot(caller.fp, w_.machine_->interpreter_slots(w_.major_).method);
-    return caller.fp > caller.sp && (holds(method) ? w_.methods_->at(peek(method)) != nullptr : beyond(method));
+    const auto slots = w_.machine_->interpreter_slots(w_.major_);
+    const Address method = slot(caller.fp, slots.method);
+    if (caller.fp <= caller.sp) return false;
+    if (!holds(method)) return beyond(method);
+    if (w_.methods_->at(peek(method)) != nullptr) return true;
+    // Unless its class may have been unloaded, it should be known; then it is told by where its own caller is.
+    if (w_.methods_->settled_epoch() || !holds(caller.fp + 8)) return false;
+    const Position outer{peek(caller.fp + 8), sender_sp(caller.fp, peek(slot(caller.fp, slots.sender_sp))),
+                         peek(caller.fp)};
+    return levels == 0 ? may_return_to(outer.pc, true) : plausible(outer, true, levels - 1);
   }
   const Address end = caller.sp + static_cast<Address>(blob->frame_bytes);
   if (!holds(end - 8) || !holds(end - 16)) return beyond(end - 8);
@@ -162,15 +170,14 @@ Address StackWalker::Walk::complete_from(const CodeBlob& blob) {
 
 bool StackWalker::Walk::leave_interpreter() {
   const auto slots = w_.machine_->interpreter_slots(w_.major_);
-  const MethodInfo* method = nullptr;
-  if (holds(slot(f_.fp, slots.bcp)) && holds(f_.fp + 8) && f_.fp > f_.sp) {
-    method = w_.methods_->at(peek(slot(f_.fp, slots.method)));
-  }
+  const bool has_frame = holds(slot(f_.fp, slots.bcp)) && holds(f_.fp + 8) && f_.fp > f_.sp;
+  const MethodInfo* method = has_frame ? w_.methods_->at(peek(slot(f_.fp, slots.method))) : nullptr;
   if (method != nullptr) return add_interpreted(*method, w_.machine_->bytecode_pointer(f_));
   // At a method's entry: the frame is not there yet, what the caller has passed lies in registers.
   const MethodInfo* entered = w_.methods_->at(w_.machine_->entry_method(f_));
   const Position caller = unsaved_return();
-  if (entered == nullptr || !may_return_to(caller.pc, true)) return end_with(WalkEnd::kNoMethod);
+  if (entered == nullptr || !may_return_to(caller.pc, true))
+    return (has_frame && leave_unloaded()) || end_with(WalkEnd::kNoMethod);
   out_.start = WalkStart::kHalfBuilt;
   add(FrameKind::kInterpreted, *entered, entered->is_native() ? -1 : 0);
   at_ = caller;
