@@ -91,6 +91,7 @@ class StackWalker::Walk {
   // Nobody has told whether the thread has left Java code, and where.
   [[nodiscard]] bool without_anchor() const { return f_.thread_state == kThreadStateUnknown; }
   bool go_to_anchor(Address sp, Address pc, Address fp);
+  [[nodiscard]] bool in_stub_with_frame() const;
   [[nodiscard]] Position unsaved_return() const;
   bool leave_compiled(const CodeBlob& blob);
   [[nodiscard]] static Address complete_from(const CodeBlob& blob);
@@ -180,6 +181,8 @@ class StackWalker::Walk {
   bool end_of_virtual_thread();
   // Interrupted while the stub at at_ moves frames: notes for how many words of frames it has made room.
   void measure_thaw();
+  // Behind the call that moves them, in the stub itself: they are on the stack.
+  bool go_to_thawed();
   // `sp`: where the frames of the piece begin of which the JVM says that they are there. Where those begin that it had
   // made room for; nothing if that can't be told.
   [[nodiscard]] std::optional<Address> find_thawing(Address sp) const;

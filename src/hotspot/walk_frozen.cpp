@@ -29,6 +29,10 @@ bool StackWalker::Walk::return_to_frozen() {
                                [](const WalkedFrame& frame) { return frame.kind != FrameKind::kStub; });
   constexpr Address kBeforeRoomIsMade = 48;
   thaws_ = !any && !(f_.continuation >= at_.sp && f_.continuation - at_.sp <= kBeforeRoomIsMade);
+  if (thaws_ && go_to_thawed()) {
+    thaws_ = false;
+    return true;
+  }
   if (thaws_) measure_thaw();
   if (!any && out_.frames.empty()) add_stub(at_.pc, *w_.blobs_->at(at_.pc));
   if (frozen_ == frozen_end_) return end_with(WalkEnd::kNotThawed);

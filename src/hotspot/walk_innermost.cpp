@@ -100,8 +100,15 @@ bool StackWalker::Walk::find_first() {
   }
 }
 
+bool StackWalker::Walk::in_stub_with_frame() const {
+  const CodeBlob* blob = w_.blobs_->at(f_.pc);
+  return blob != nullptr && blob->kind == BlobKind::kRuntimeStub && blob->frame_bytes > 0;
+}
+
 bool StackWalker::Walk::go_to_anchor(Address sp, Address pc, Address fp) {
-  if (pc == 0) {
+  if (pc == 0 && sp == f_.sp && in_stub_with_frame()) {
+    pc = f_.pc;  // around its call of C code, which notes its place below sp
+  } else if (pc == 0) {
     if (beyond(sp - 8)) return end_with(WalkEnd::kTooShort);
     if (!holds(sp - 8)) return end_with(WalkEnd::kBadAnchor);
     pc = word(sp - 8);

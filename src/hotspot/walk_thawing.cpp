@@ -29,6 +29,20 @@ void StackWalker::Walk::measure_thaw() {
   thaw_is_return_ = call->is_return;
 }
 
+bool StackWalker::Walk::go_to_thawed() {
+  const CodeBlob* interrupted = w_.blobs_->at(f_.pc);
+  if (interrupted == nullptr || interrupted->kind != BlobKind::kContinuationStubs) return false;
+  constexpr Address kAhead = 32;
+  std::array<uint8_t, kAhead> code{};
+  if (!w_.memory_->copy(code.data(), f_.pc, kAhead) || w_.machine_->call_ahead(code)) return false;
+  // Their first two words are what the stub returns by; below lie what it has saved, and what aligns the room.
+  constexpr Address kMostBelow = 64;
+  for (Address sp = f_.sp + 16; sp <= f_.sp + kMostBelow && holds(sp - 16); sp += 16) {
+    if (plausible({peek(sp - 8), sp, peek(sp - 16)}, true)) return go_to({word(sp - 8), sp, word(sp - 16)});
+  }
+  return false;
+}
+
 std::optional<Address> StackWalker::Walk::find_thawing(Address sp) const {
   if (thaw_words_ <= 0 || piece_is_cut_) return std::nullopt;
   std::optional<Address> found;
