@@ -90,7 +90,8 @@ class StackWalker {
   bool shows_native_ = false;
   uint64_t wrapper_anchor_ = 0;
   uint64_t anchor_sp_ = 0, anchor_pc_ = 0, anchor_fp_ = 0;
-  Address continuation_entry_ = 0;  // Method* of the one that carriers enter virtual threads by; 0: not seen yet
+  Address continuation_entry_ = 0;        // Method* of the one that carriers enter virtual threads by; 0: not seen yet
+  Address continuation_entry_bytes_ = 0;  // of its frame
 };
 
 }  // namespace tarsier::hotspot

@@ -179,6 +179,8 @@ class StackWalker::Walk {
   // --- virtual threads ---
   [[nodiscard]] bool is_continuation_entry(const CodeBlob& blob);
   bool end_of_virtual_thread();
+  // All frames of the virtual thread are in the heap, and sp is already that of the frame by which it was entered.
+  bool leave_continuation_entry();
   // Interrupted while the stub at at_ moves frames: notes for how many words of frames it has made room.
   void measure_thaw();
   // Behind the call that moves them, in the stub itself: they are on the stack.

@@ -12,7 +12,16 @@ bool StackWalker::Walk::is_continuation_entry(const CodeBlob& blob) {
     return false;
   }
   w_.continuation_entry_ = blob.method;  // of the JVM's own loader: it stays
+  w_.continuation_entry_bytes_ = static_cast<Address>(std::max(blob.frame_bytes, 0));
   return true;
+}
+
+bool StackWalker::Walk::leave_continuation_entry() {
+  const Address end = f_.sp + w_.continuation_entry_bytes_;
+  if (w_.continuation_entry_bytes_ < 16 || f_.continuation != f_.sp || !holds(end - 16) || !holds(end - 8))
+    return false;
+  const Position caller{word(end - 8), end, word(end - 16)};
+  return plausible(caller, true) && go_to(caller);
 }
 
 bool StackWalker::Walk::end_of_virtual_thread() {

@@ -164,7 +164,7 @@ bool StackWalker::Walk::leave_compiled(const CodeBlob& blob) {
     } else if (may_return_to(gone.pc, true) && plausible(gone)) {
       caller = gone;
     } else {
-      return end_with(WalkEnd::kNoSender);
+      return leave_continuation_entry() || end_with(WalkEnd::kNoSender);
     }
   }
   at_ = caller;
