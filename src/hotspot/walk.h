@@ -183,7 +183,7 @@ class StackWalker::Walk {
   bool leave_continuation_entry();
   // Interrupted while the stub at at_ moves frames: notes for how many words of frames it has made room.
   void measure_thaw();
-  // Behind the call that moves them, in the stub itself: they are on the stack.
+  // Behind the call that has moved all of them, in the stub itself: they are on the stack, and fill the room.
   bool go_to_thawed();
   // `sp`: where the frames of the piece begin of which the JVM says that they are there. Where those begin that it had
   // made room for; nothing if that can't be told.
@@ -208,6 +208,7 @@ class StackWalker::Walk {
   void drop_frozen_twice(Address innermost);
   // The thread is about to wait: its innermost frame is the native method for it.
   [[nodiscard]] bool yields() const;
+  [[nodiscard]] static bool is_yield(const MethodInfo* method);
   // Positions of interpreted frames are stored as distances in words, since chunks move.
   [[nodiscard]] static Address distant(Address from, uint64_t stored);
   // The frame pointer of at_, kept in a slot.

@@ -21,7 +21,9 @@ bool StackWalker::Walk::leave_continuation_entry() {
   if (w_.continuation_entry_bytes_ < 16 || f_.continuation != f_.sp || !holds(end - 16) || !holds(end - 8))
     return false;
   const Position caller{word(end - 8), end, word(end - 16)};
-  return plausible(caller, true) && go_to(caller);
+  if (!plausible(caller, true)) return false;
+  if (!out_.frames.empty()) out_.frames.back().called_by_vm = true;
+  return go_to(caller);
 }
 
 bool StackWalker::Walk::end_of_virtual_thread() {
@@ -38,7 +40,7 @@ bool StackWalker::Walk::return_to_frozen() {
                                [](const WalkedFrame& frame) { return frame.kind != FrameKind::kStub; });
   constexpr Address kBeforeRoomIsMade = 48;
   thaws_ = !any && !(f_.continuation >= at_.sp && f_.continuation - at_.sp <= kBeforeRoomIsMade);
-  if (thaws_ && go_to_thawed()) {
+  if (thaws_ && frozen_ == frozen_end_ && go_to_thawed()) {
     thaws_ = false;
     return true;
   }
@@ -49,10 +51,12 @@ bool StackWalker::Walk::return_to_frozen() {
   return next_part();
 }
 
+bool StackWalker::Walk::is_yield(const MethodInfo* method) {
+  return method != nullptr && method->name == "doYield" && method->class_name == "jdk/internal/vm/Continuation";
+}
+
 bool StackWalker::Walk::yields() const {
-  if (out_.frames.empty() || out_.frames[0].kind != FrameKind::kNative || out_.frames[0].info == nullptr) return false;
-  const MethodInfo& innermost = *out_.frames[0].info;
-  return innermost.name == "doYield" && innermost.class_name == "jdk/internal/vm/Continuation";
+  return !out_.frames.empty() && out_.frames[0].kind == FrameKind::kNative && is_yield(out_.frames[0].info);
 }
 
 void StackWalker::Walk::drop_frozen_twice(Address innermost) {

@@ -132,7 +132,11 @@ bool StackWalker::Walk::leave_compiled(const CodeBlob& blob) {
   if (!w_.memory_->copy(code.data(), from, to - from)) return end_with(WalkEnd::kNoCode);
   const FrameState state = w_.machine_->frame_state(blob, f_.pc, std::span(code).first(to - from), f_.pc - from);
   add_compiled(blob, f_.pc, false, state != FrameState::kComplete && f_.pc < complete_from(blob));
-  if (state != FrameState::kComplete) out_.start = WalkStart::kHalfBuilt;
+  if (state != FrameState::kComplete) {
+    out_.start = WalkStart::kHalfBuilt;
+    // Who waits returns to whoever had called the virtual thread.
+    if (blob.kind == BlobKind::kNativeWrapper && yields()) out_.frames[0].called_by_vm = true;
+  }
 
   const Address frame_end = f_.sp + static_cast<Address>(blob.frame_bytes);
   Position caller;

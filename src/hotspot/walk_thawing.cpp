@@ -38,7 +38,11 @@ bool StackWalker::Walk::go_to_thawed() {
   // Their first two words are what the stub returns by; below lie what it has saved, and what aligns the room.
   constexpr Address kMostBelow = 64;
   for (Address sp = f_.sp + 16; sp <= f_.sp + kMostBelow && holds(sp - 16); sp += 16) {
-    if (plausible({peek(sp - 8), sp, peek(sp - 16)}, true)) return go_to({word(sp - 8), sp, word(sp - 16)});
+    if (!plausible({peek(sp - 8), sp, peek(sp - 16)}, true)) continue;
+    // The frame that threads wait in is never moved; one that is found here has been left there before.
+    const CodeBlob* blob = w_.blobs_->at(peek(sp - 8));
+    if (blob != nullptr && blob->kind == BlobKind::kNativeWrapper && is_yield(w_.methods_->at(blob->method))) continue;
+    return go_to({word(sp - 8), sp, word(sp - 16)});
   }
   return false;
 }
@@ -133,7 +137,8 @@ bool StackWalker::Walk::is_yielding(Address sp) const {
     at = peek(slot(fp, w_.machine_->interpreter_slots(w_.major_).method));
   }
   const MethodInfo* method = at == 0 ? nullptr : w_.methods_->at(at);
-  return method != nullptr && method->class_name == "jdk/internal/vm/Continuation";
+  // Its class has other methods, too: those that a virtual thread begins with.
+  return method != nullptr && method->class_name == "jdk/internal/vm/Continuation" && method->name.starts_with("yield");
 }
 
 }  // namespace tarsier::hotspot
