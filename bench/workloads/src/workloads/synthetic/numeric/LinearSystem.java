@@ -23,7 +23,7 @@ public final class LinearSystem {
             factor(matrix, right);
             double[] solution = substituteBack(matrix, substituteForward(matrix, right));
             for (int i = 0; i < size; i++) {
-                Check.that(Math.abs(solution[i] - known[i]) < 1e-6, "x = " + solution[i] + " should be " + known[i]);
+                Check.near(known[i], solution[i], 1e-6);
             }
             found = solution[0];
         }

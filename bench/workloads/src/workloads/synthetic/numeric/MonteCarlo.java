@@ -14,8 +14,7 @@ public final class MonteCarlo {
                 inside++;
             }
         }
-        double pi = 4.0 * inside / points;
-        Check.that(Math.abs(pi - Math.PI) < 10 / Math.sqrt(points), "pi should not be " + pi);
+        Check.near(Math.PI, 4.0 * inside / points, 10 / Math.sqrt(points));
         return inside;
     }
 

@@ -48,7 +48,7 @@ public final class SparseMatrix {
         }
         matrix.multiply(equal, next);
         for (double one : next) {
-            Check.that(Math.abs(one - 1) < 1e-12, "a row adds up to " + one);
+            Check.near(1, one, 1e-12);
         }
         return any[0];
     }

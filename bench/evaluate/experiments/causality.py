@@ -1,0 +1,78 @@
+"""Work of a known share is added to a program: how much of it does each way of profiling report?"""
+import re
+import statistics
+
+import page
+from measuring import WAYS, quartiles, read_report
+from plan import AGREEMENT_INTERVAL, Step, shuffled
+from plot import boxes
+from runner import engine_of
+
+NAME = "causality"
+PERCENTS = (5, 10, 20)
+METHOD = "workloads.support.ExtraWork.burn"
+THREAD = "^main$"
+
+
+def steps(workload, index, size):
+    if index >= size.causality_rounds or workload not in size.injected:
+        return []
+    each = [(way, percent) for way in WAYS for percent in PERCENTS]
+    return [Step(NAME, workload, way, AGREEMENT_INTERVAL, str(percent), index)
+            for way, percent in shuffled(each, NAME, workload, index)]
+
+
+def run(runner, step):
+    file = runner.scratch("causality.jfr")
+    _, printed = runner.start(step, file, [f"-Dextra.share={int(step.detail) / 100}"],
+                              iterations=runner.size.causality_iterations)
+    found = re.search(r"^extra .* share=([\d.]+)$", printed, re.MULTILINE)
+    if not found:
+        raise RuntimeError("the program did not say how much it has added")
+    document = read_report(file, "hot", "--thread", THREAD, "--top", "100000")
+    row = next((row for row in document["hot"] if row["method"] == METHOD), {"total": 0.0, "samples": 0})
+    file.unlink()
+    return {"true": float(found[1]), "reported": row["total"], "samples": row["samples"],
+            "all_samples": engine_of(document)["samples"]["taken"]}
+
+
+def summary(rows):
+    """{percent: {way: {workload: {"true", "reported": medians, "errors": points of each round}}}}"""
+    found = {str(percent): {way: {} for way in WAYS} for percent in PERCENTS}
+    for row in rows:
+        if row["experiment"] == NAME and "result" in row:
+            found[row["detail"]][row["way"]].setdefault(row["workload"], []).append(row["result"])
+    return {percent: {way: {workload: of_workload(each) for workload, each in of.items()} for way, of in ways.items()}
+            for percent, ways in found.items()}
+
+
+def of_workload(results):
+    return {"true": statistics.median(result["true"] for result in results),
+            "reported": statistics.median(result["reported"] for result in results),
+            "errors": [100 * (result["reported"] - result["true"]) for result in results]}
+
+
+def section(found):
+    parts = [f"<p>Extra work in <code>{METHOD}</code>, beside the program's own in its main thread: the share that is reported "
+             "minus the share that it had by the thread's CPU clock, in points, of all workloads and rounds. Each box is a true "
+             "box plot. Counting samples alone makes an error of some tenths of a point.</p>"]
+    names = [f"{percent} %" for percent in found]
+    values = {way: {} for way in WAYS}
+    for percent, ways in found.items():
+        for way, of in ways.items():
+            errors = [error for one in of.values() for error in one["errors"]]
+            if errors:
+                values[way][f"{percent} %"] = (min(errors), *quartiles(errors), max(errors))
+    if not any(values.values()):
+        return page.section("Causality", [*parts, page.note("No workload was measured: none of those named works in its main thread.")])
+    parts.append(boxes("Error of the reported share", names, list(WAYS), values, "points"))
+    rows = [[workload, f"{percent} %", *(cell(ways[way].get(workload)) for way in WAYS)]
+            for percent, ways in found.items() for workload in dict.fromkeys(name for of in ways.values() for name in of)]
+    parts.append(page.table(["workload", "added", *WAYS], rows))
+    return page.section("Causality", parts)
+
+
+def cell(one):
+    if not one:
+        return ""
+    return f"{100 * one['reported']:.2f} % of {100 * one['true']:.2f} % ({statistics.median(one['errors']):+.2f})"
