@@ -25,9 +25,9 @@ def box(x, y, width, height, fill, words=""):
 
 
 def drawing(title, width, height, parts):
-    return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">',
-                      f'<rect width="{width}" height="{height}" fill="#fff"/>', text(LEFT, 18, title, "start", 13), *parts,
-                      "</svg>", ""])
+    size = f'width="{width}" height="{height}"'
+    return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" {size}>',
+                      f'<rect {size} fill="#fff"/>', text(LEFT, 18, title, "start", 13), *parts, "</svg>", ""])
 
 
 def limits(values, steps=4):

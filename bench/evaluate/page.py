@@ -5,7 +5,7 @@ STYLE = """body { font: 15px/1.45 sans-serif; color: #222; margin: 2em auto; max
 table { border-collapse: collapse; margin: .6em 0 1.6em; font-size: 13px; } th, td { border: 1px solid #ccc; padding: 2px 7px; }
 th { background: #f2f2f2; text-align: left; } td + td { text-align: right; font-variant-numeric: tabular-nums; }
 .words td { text-align: left; }
-.wide { overflow-x: auto; } .beside { display: flex; flex-wrap: wrap; } pre { white-space: pre-wrap; background: #f7f7f7; padding: .6em; }"""
+.wide { overflow-x: auto; } .beside { display: flex; flex-wrap: wrap; }"""
 
 
 def table(heads, rows, kind="numbers"):

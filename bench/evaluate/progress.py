@@ -18,7 +18,9 @@ def estimate(rows, steps):
 
 def duration(seconds):
     minutes = round(seconds / 60)
-    return f"{minutes // 60} h {minutes % 60:02} min" if minutes >= 100 else f"{minutes} min" if minutes else "less than a minute"
+    if minutes >= 100:
+        return f"{minutes // 60} h {minutes % 60:02} min"
+    return f"{minutes} min" if minutes else "less than a minute"
 
 
 def show(done, total, rows, steps, limit_left=None, stream=sys.stderr):

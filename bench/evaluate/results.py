@@ -22,12 +22,14 @@ def summarise(rows, folder, about):
 
 def surroundings(rows):
     """What the hypervisor took while runs went on, and how busy the machine was when they began."""
-    capacity = sum(row["seconds"] for row in rows) * len(os.sched_getaffinity(0))
+    measured = sum(row["seconds"] for row in rows)
+    capacity = measured * len(os.sched_getaffinity(0))
     stolen = sum(row["stolen_s"] for row in rows)
     loads = [row["load"] for row in rows] or [0.0]
-    return {"measured_s": sum(row["seconds"] for row in rows), "stolen_s": stolen, "stolen_share": stolen / capacity if capacity else 0.0,
+    return {"measured_s": measured, "stolen_s": stolen, "stolen_share": stolen / capacity if capacity else 0.0,
             "load_median": statistics.median(loads), "load_highest": max(loads),
-            "began": min((row["began"] for row in rows), default=None), "ended": max((row["began"] + row["seconds"] for row in rows), default=None)}
+            "began": min((row["began"] for row in rows), default=None),
+            "ended": max((row["began"] + row["seconds"] for row in rows), default=None)}
 
 
 def failures(rows):
@@ -38,10 +40,13 @@ def failures(rows):
 
 def commands(jdk, size):
     """What was run, to be done again by hand."""
-    run = ["bench/workloads/run.sh", "WORKLOAD", size.warmup, size.iterations, "-Dscale=SCALE", "-Dharness.stats=true", "-Xmx2g"]
-    ways = {way: [*run, agent_option(way, AGREEMENT_INTERVAL, "FILE").replace(str(LIBRARY), "libtarsier.so")] for way in WAYS}
+    run = ["bench/workloads/run.sh", "WORKLOAD", size.warmup, size.iterations, "-Dscale=SCALE", "-Dharness.stats=true",
+           "-Xmx2g"]
+    ways = {way: [*run, agent_option(way, AGREEMENT_INTERVAL, "FILE").replace(str(LIBRARY), "libtarsier.so")]
+            for way in WAYS}
     return {"evaluation": shlex.join([os.path.relpath(sys.argv[0], ROOT), *sys.argv[1:]]),
-            "environment": f"JAVA_HOME={jdk.home}", "SCALE": ", ".join(f"{name} {scale}" for name, scale in size.scales.items()) or "1",
+            "environment": f"JAVA_HOME={jdk.home}",
+            "SCALE": ", ".join(f"{name} {scale}" for name, scale in size.scales.items()) or "1",
             **{way: shlex.join(map(str, command)) for way, command in {"none": run, **ways}.items()}}
 
 
@@ -56,18 +61,21 @@ def write(results, folder):
 def as_page(results):
     return page.whole("tarsier: evaluation", [
         about_section(results), overhead.section(results["overhead"]), latency.section(results["latency"]),
-        agreement.section(results["agreement"]), observer.section(results["observer"]), causality.section(results["causality"])])
+        agreement.section(results["agreement"]), observer.section(results["observer"]),
+        causality.section(results["causality"])])
 
 
 def about_section(results):
     about, around = results["about"], results["surroundings"]
     where = about["machine"]
     rows = [["tarsier", about["parameters"]["commit"]], ["JDK", "; ".join(about["jdk"]["version"])],
-            ["machine", f"{where['architecture']}, {where['cpus']} CPUs ({where['cpu']}), {where['memory_mb']:,} MB, Linux {where['kernel']}"],
+            ["machine", f"{where['architecture']}, {where['cpus']} CPUs ({where['cpu']}), {where['memory_mb']:,} MB, "
+             f"Linux {where['kernel']}"],
             ["runs", f"{len(results['runs'])} of {about['planned']} planned, in {around['measured_s'] / 60:.0f} min"],
             ["begun", time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(around["began"])) if around["began"] else ""],
             ["load", f"{around['load_median']:.1f} (median), {around['load_highest']:.1f} (highest)"],
-            ["steal time", f"{around['stolen_s']:.1f} s, {100 * around['stolen_share']:.2f} % of all CPU time, were taken by the hypervisor"]]
+            ["steal time", f"{around['stolen_s']:.1f} s, {100 * around['stolen_share']:.2f} % of all CPU time, were taken by "
+             "the hypervisor"]]
     parts = [page.table(["", ""], rows, "words"), "<p>Ways of profiling:</p>",
              page.table(["way", "command, here at 1ms"], [[name, text] for name, text in about["commands"].items()], "words")]
     if about["unfinished"]:
@@ -82,5 +90,5 @@ def about_section(results):
 
 
 def describe(jdk, parameters, size, left_out, planned, unfinished):
-    return {"parameters": parameters, "machine": machine.describe(), "jdk": machine.describe_jdk(jdk), "commands": commands(jdk, size),
-            "left_out": left_out, "planned": planned, "unfinished": unfinished}
+    return {"parameters": parameters, "machine": machine.describe(), "jdk": machine.describe_jdk(jdk),
+            "commands": commands(jdk, size), "left_out": left_out, "planned": planned, "unfinished": unfinished}

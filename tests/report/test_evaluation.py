@@ -26,8 +26,9 @@ WAYS = list(measuring.WAYS)
 
 
 def row(step, result=None, error=None, seconds=1.0):
-    made = {"key": step.key, "experiment": step.experiment, "workload": step.workload, "way": step.way, "interval": step.interval,
-            "detail": step.detail, "round": step.round, "began": 1000.0, "load": 0.5, "seconds": seconds, "stolen_s": 0.25}
+    made = {"key": step.key, "experiment": step.experiment, "workload": step.workload, "way": step.way,
+            "interval": step.interval, "detail": step.detail, "round": step.round, "began": 1000.0, "load": 0.5,
+            "seconds": seconds, "stolen_s": 0.25}
     return made | ({"error": error} if error else {"result": result or {}})
 
 
@@ -154,8 +155,8 @@ def test_a_workload_says_why_it_can_not_run(tmp_path):
     text = "# name | ..\nold | real.Old | 17 | libold-java | a.jar:b.jar | -Dx\nnew | synthetic.New | 21 | | |\n"
     found = catalog.all_workloads(text)
     (tmp_path / "a.jar").touch()
-    assert "b.jar missing" in found["old"].why_not(17, tmp_path, tmp_path) and "a.jar" not in found["old"].why_not(17, tmp_path, tmp_path)
-    assert "libold-java" in found["old"].why_not(17, tmp_path, tmp_path)
+    reason = found["old"].why_not(17, tmp_path, tmp_path)
+    assert reason.startswith("b.jar missing") and "libold-java" in reason
     assert "Java 21" in found["new"].why_not(17, tmp_path, tmp_path)
     assert "not compiled" in found["new"].why_not(25, tmp_path, tmp_path)
     (tmp_path / "workloads/synthetic").mkdir(parents=True)
@@ -279,7 +280,8 @@ def test_the_log_tells_what_was_compiled_at_which_tier_and_what_c2_inlined_where
 
 
 @pytest.mark.parametrize("name, plain", [
-    ("app.Main$$Lambda$14/0x00000008000c2000.run", "app.Main$$Lambda.run"), ("app.Main$$Lambda/0x0000.run", "app.Main$$Lambda.run"),
+    ("app.Main$$Lambda$14/0x00000008000c2000.run", "app.Main$$Lambda.run"),
+    ("app.Main$$Lambda/0x0000.run", "app.Main$$Lambda.run"),
     ("java.lang.invoke.LambdaForm$MH/0x0000000800066400.invoke", "java.lang.invoke.LambdaForm$MH.invoke"),
     ("jdk.proxy2.$Proxy7.get", "jdk.proxy2.$Proxy.get"), ("app.Unit12.make3", "app.Unit12.make3")])
 def test_names_that_are_numbered_anew_in_every_run_are_made_plain(name, plain):
@@ -293,7 +295,8 @@ def test_alike_is_what_both_have_of_what_any_has():
 
 
 def test_the_observer_effect_is_told_beside_what_unprofiled_runs_differ_by():
-    runs = {"nonea": {"c2": ["x", "y"]}, "noneb": {"c2": ["x"]}, "signal": {"c2": ["x", "y"]}, "safepoint": {"c2": []}}
+    x, y = ["x", 4], ["y", 4]
+    runs = {"nonea": {"c2": [x, y]}, "noneb": {"c2": [x]}, "signal": {"c2": [x, y]}, "safepoint": {"c2": []}}
     found = observer.of_aspect([runs], "c2")
     assert found["unprofiled"]["alike"][1] == 0.5
     assert found["signal"]["alike"] == [0.625, 0.75, 0.875]  # the same as one, half of the other
@@ -391,7 +394,8 @@ def hostile_results(tmp_path):
     found["agreement"] = {HOSTILE: {"ways": [HOSTILE, "x"], "from_s": 0.0, "late": 0, "recordings": 2,
                                     "overlap": [[None, 0.5], [0.5, None]], "coverage": [[None, 0.5], [0.25, None]]},
                           "other" + HOSTILE: {"error": HOSTILE}}
-    found["observer"] = {HOSTILE: {aspect: {"unprofiled": {"alike": [0.5, 0.5, 0.5], "count": 3}} for aspect in observer.ASPECTS}}
+    noise = {"unprofiled": {"alike": [0.5, 0.5, 0.5], "count": 3}}
+    found["observer"] = {HOSTILE: {aspect: noise for aspect in observer.ASPECTS}}
     return found
 
 
@@ -412,8 +416,8 @@ def test_the_report_needs_nothing_beside_itself_and_tells_the_steal_time(tmp_pat
 
 
 def test_an_evaluation_of_nothing_has_a_report(tmp_path):
-    about = {"parameters": {"commit": "x"}, "jdk": {"version": []}, "planned": 0, "commands": {}, "unfinished": "", "left_out": {},
-             "machine": {"architecture": "x", "cpus": 2, "cpu": "x", "memory_mb": 1, "kernel": "6"}}
+    about = {"parameters": {"commit": "x"}, "jdk": {"version": []}, "planned": 0, "commands": {}, "unfinished": "",
+             "left_out": {}, "machine": {"architecture": "x", "cpus": 2, "cpu": "x", "memory_mb": 1, "kernel": "6"}}
     assert "0 of 0" in results.as_page(results.summarise([], tmp_path, about))
 
 

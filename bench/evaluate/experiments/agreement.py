@@ -13,8 +13,8 @@ STARTING_S = 0.1  # a recording may begin that much before or after the JVM says
 
 
 def summary(rows, folder):
-    """{workload: {"ways", "from_s", "late", "recordings", "overlap": matrix, "coverage": matrix}}: medians over the pairs of recordings, on the
-    diagonal those of one way in different rounds; null where there is no pair. Or {"error"}."""
+    """{workload: {"ways", "from_s", "late", "recordings", "overlap": matrix, "coverage": matrix}}: medians over the pairs of
+    recordings, on the diagonal those of one way in different rounds; null where there is no pair. Or {"error"}."""
     recordings = {}
     for row in rows:
         file = row.get("result", {}).get("file") if row["experiment"] == "recording" else None
@@ -35,7 +35,8 @@ def of_workload(recordings, folder):
     document = json.loads(done.stdout)
     owners = [way for way, *_ in recordings]
     late = sum(result["warm"] > warm for *_, result in recordings)
-    return {"ways": ways, "from_s": warm, "late": late, "recordings": len(recordings), **{kind: by_way(document[kind], owners, ways) for kind in KINDS}}
+    matrices = {kind: by_way(document[kind], owners, ways) for kind in KINDS}
+    return {"ways": ways, "from_s": warm, "late": late, "recordings": len(recordings), **matrices}
 
 
 def beginning(results):
@@ -62,9 +63,9 @@ def median_matrix(matrices):
 
 
 def section(found):
-    parts = ["<p>Each cell is the median over all pairs of recordings of the two ways, at 1&nbsp;ms; on the diagonal over pairs "
-             "of different rounds of one way: that is its consistency, and no two ways can be expected to agree better than "
-             "each with itself. Overlap is symmetric. Coverage: which share of the column's hot edges (at least 10&nbsp;% of "
+    parts = ["<p>Each cell is the median over all pairs of recordings of the two ways, at 1&nbsp;ms; on the diagonal over "
+             "pairs of different rounds of one way: that is its consistency, and no two ways can be expected to agree better "
+             "than each with itself. Overlap is symmetric. Coverage: which share of the column's hot edges (at least 10&nbsp;% of "
              "the hottest) the row has. docs/compare.md defines both.</p>"]
     whole = [of for of in found.values() if "error" not in of and of["ways"] == list(WAYS)]
     for kind, title in KINDS.items():

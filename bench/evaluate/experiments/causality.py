@@ -53,9 +53,9 @@ def of_workload(results):
 
 
 def section(found):
-    parts = [f"<p>Extra work in <code>{METHOD}</code>, beside the program's own in its main thread: the share that is reported "
-             "minus the share that it had by the thread's CPU clock, in points, of all workloads and rounds. Each box is a true "
-             "box plot. Counting samples alone makes an error of some tenths of a point.</p>"]
+    parts = [f"<p>Extra work in <code>{METHOD}</code>, beside the program's own in its main thread: the share that is "
+             "reported minus the share that it had by the thread's CPU clock, in points, of all workloads and "
+             "rounds; a box plot. Counting samples alone makes an error of some tenths of a point.</p>"]
     names = [f"{percent} %" for percent in found]
     values = {way: {} for way in WAYS}
     for percent, ways in found.items():
@@ -64,7 +64,8 @@ def section(found):
             if errors:
                 values[way][f"{percent} %"] = (min(errors), *quartiles(errors), max(errors))
     if not any(values.values()):
-        return page.section("Causality", [*parts, page.note("No workload was measured: none of those named works in its main thread.")])
+        none = page.note("No workload was measured: none of those named works in its main thread.")
+        return page.section("Causality", [*parts, none])
     parts.append(boxes("Error of the reported share", names, list(WAYS), values, "points"))
     rows = [[workload, f"{percent} %", *(cell(ways[way].get(workload)) for way in WAYS)]
             for percent, ways in found.items() for workload in dict.fromkeys(name for of in ways.values() for name in of)]

@@ -43,12 +43,8 @@ def run(runner, step):
 
 
 def aspects(found):
-    return {"c1": [method for method, tier in found["methods"] if tier < compilations.C2],
-            "c2": [method for method, tier in found["methods"] if tier == compilations.C2], "inlined": found["inlined"]}
-
-
-def tuples(values):
-    return [value if isinstance(value, list) else [value] for value in values]
+    return {"c1": [method for method in found["methods"] if method[1] < compilations.C2],
+            "c2": [method for method in found["methods"] if method[1] == compilations.C2], "inlined": found["inlined"]}
 
 
 def summary(rows, folder):
@@ -70,21 +66,22 @@ def of_aspect(rounds, aspect):
             column = NOISE if name in unprofiled else name
             counts.setdefault(column, []).append(len(run_[aspect]))
             others = [other for other_name, other in unprofiled.items() if other_name != name]
-            alike.setdefault(column, []).extend(compilations.alike(tuples(run_[aspect]), tuples(other[aspect])) for other in others)
+            alike.setdefault(column, []).extend(compilations.alike(run_[aspect], other[aspect]) for other in others)
     return {column: {"alike": list(quartiles(alike[column])), "count": statistics.median(counts[column])}
             for column in COLUMNS if alike.get(column)}
 
 
 def section(found):
-    parts = ["<p>What a run has compiled or inlined against what the unprofiled runs of the same round have, as the share that "
-             "both have of what any of them has; the median over the rounds, with quartiles. The first bar is one unprofiled "
+    parts = ["<p>What a run has compiled or inlined against what the unprofiled runs of the same round have, as the share "
+             "that both have of what any of them has; the median over the rounds, with quartiles. The first bar is one unprofiled "
              "run against the other: the noise. A way of profiling that is as high as that changes nothing.</p>"]
     for aspect, title in ASPECTS.items():
         workloads = [workload for workload, of in found.items() if of[aspect]]
         if not workloads:
             continue
         each = {column: {workload: found[workload][aspect].get(column) for workload in workloads} for column in COLUMNS}
-        values = {column: {workload: 100 * of["alike"][1] for workload, of in row.items() if of} for column, row in each.items()}
+        values = {column: {workload: 100 * of["alike"][1] for workload, of in row.items() if of}
+                  for column, row in each.items()}
         whiskers = {column: {workload: (100 * of["alike"][0], 100 * of["alike"][2]) for workload, of in row.items() if of}
                     for column, row in each.items()}
         parts.append(bars(f"Alike: {title}", workloads, COLUMNS, values, spread=whiskers))

@@ -30,7 +30,8 @@ def of_interval(runs, measure, interval):
             column, base = way, runs.get((workload, UNPROFILED, interval, index))
         if base and base[measure] > 0:
             ratios[column].setdefault(workload, []).append(result[measure] / base[measure])
-    return {"workloads": {column: {workload: spread(values) for workload, values in of.items()} for column, of in ratios.items()},
+    return {"workloads": {column: {workload: spread(values) for workload, values in of.items()}
+                          for column, of in ratios.items()},
             "mean": {column: mean(of.values()) for column, of in ratios.items() if of}}
 
 
