@@ -364,9 +364,15 @@ def test_recordings_are_cut_only_if_their_timed_parts_begin_together():
 
 def test_causality_tells_the_error_in_points():
     step = Step("causality", "javac", "signal", "1ms", "10", 0)
-    found = causality.summary([row(step, {"true": 0.1, "reported": 0.085, "samples": 1, "all_samples": 9})])
-    assert found["10"]["signal"]["javac"]["errors"] == [pytest.approx(-1.5)]
-    assert found["5"]["signal"] == {}
+    found = causality.summary([row(step, {"true": 0.1, "reported": 0.085, "thread_s": 5.0})])
+    assert found["shares"]["10"]["signal"]["javac"]["errors"] == [pytest.approx(-1.5)]
+    assert found["shares"]["5"]["signal"] == {} and found["disturbed"] == []
+
+
+def test_causality_leaves_out_runs_that_the_hypervisor_disturbed_and_says_so():
+    step = Step("causality", "javac", "signal", "1ms", "10", 0)
+    found = causality.summary([row(step, {"true": 0.1, "reported": 0.16, "thread_s": 2.0})])  # 0.25 s were stolen
+    assert found["shares"]["10"]["signal"] == {} and found["disturbed"] == [step.key]
 
 
 def test_steal_time_and_failures_are_part_of_the_results():
@@ -386,7 +392,7 @@ def hostile_results(tmp_path):
     for one in rows:
         one["workload"] = one["workload"].replace("a", HOSTILE)
     rows.append(row(Step("recording", HOSTILE, "kernel", "1ms", "", 0), error=HOSTILE))
-    rows.append(row(Step("causality", HOSTILE, "signal", "1ms", "5", 0), {"true": 0.05, "reported": 0.06}))
+    rows.append(row(Step("causality", HOSTILE, "signal", "1ms", "5", 0), {"true": 0.05, "reported": 0.06, "thread_s": 5.0}))
     about = {"parameters": {"commit": HOSTILE}, "jdk": {"version": [HOSTILE]}, "planned": 9, "commands": {HOSTILE: HOSTILE},
              "machine": {"architecture": "x", "cpus": 2, "cpu": HOSTILE, "memory_mb": 1, "kernel": "6"}, "unfinished": HOSTILE,
              "left_out": {HOSTILE: HOSTILE}}
