@@ -130,11 +130,12 @@ def mean_of_medians(groups):
 
 
 def bootstrap_interval(groups, statistic=mean_of_medians, times=1000, confidence=0.95, seed=1):
-    """(statistic, low, high): the interval between the percentiles of the statistic over groups that are drawn anew, with
-    replacement, each from its own values. The groups stay: the interval tells what other rounds could have given, not
-    what other workloads could."""
+    """(statistic, low, high): the interval between the percentiles of the statistic if everything is drawn anew, with
+    replacement: the groups, and of each its values. So the interval tells what other rounds of other workloads of the same
+    kind could have given. (Drawing the values alone makes intervals far too narrow if there are but two of them.)"""
     draw = random.Random(seed)
-    found = sorted(statistic([draw.choices(group, k=len(group)) for group in groups]) for _ in range(times))
+    found = sorted(statistic([draw.choices(group, k=len(group)) for group in draw.choices(groups, k=len(groups))])
+                   for _ in range(times))
     outside = int(times * (1 - confidence) / 2)
     return statistic(groups), found[outside], found[times - 1 - outside]
 

@@ -16,6 +16,7 @@ class Size:
     rounds: int
     warmup: int
     iterations: int
+    agreement_iterations: int  # at the interval whose recordings are compared: overlap needs samples
     scales: dict  # amount of work of an iteration, by workload; 1 unless named
     workloads: tuple  # none: all that there are
     observed: tuple  # for the observer effect; none: all
@@ -27,11 +28,12 @@ class Size:
 
 
 # Workloads that need no packages, one of them with many threads.
-QUICK = Size(rounds=2, warmup=1, iterations=2, scales={"quicksort": 0.3, "numeric": 0.6, "javac": 0.15, "sensornet": 0.3},
+QUICK = Size(rounds=2, warmup=1, iterations=2, agreement_iterations=5,
+             scales={"quicksort": 0.3, "numeric": 0.6, "javac": 0.15, "sensornet": 0.3},
              workloads=("quicksort", "numeric", "javac", "sensornet"), observed=("javac", "sensornet"), observer_rounds=1,
              injected=("javac",), causality_rounds=1, causality_iterations=8, limit_s=520)
 # The injected ones are real programs that work in the thread that iterates, where the extra work is done as well.
-FULL = Size(rounds=5, warmup=3, iterations=5, scales={}, workloads=(), observed=(), observer_rounds=3,
+FULL = Size(rounds=5, warmup=3, iterations=5, agreement_iterations=10, scales={}, workloads=(), observed=(), observer_rounds=3,
             injected=("javac", "jython", "fop", "batik", "checkstyle"), causality_rounds=5, causality_iterations=8, limit_s=0)
 
 

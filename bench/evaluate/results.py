@@ -40,12 +40,14 @@ def failures(rows):
 
 def commands(jdk, size):
     """What was run, to be done again by hand."""
-    run = ["bench/workloads/run.sh", "WORKLOAD", size.warmup, size.iterations, "-Dscale=SCALE", "-Dharness.stats=true",
+    run = ["bench/workloads/run.sh", "WORKLOAD", size.warmup, "ITERATIONS", "-Dscale=SCALE", "-Dharness.stats=true",
            "-Xmx2g"]
     ways = {way: [*run, agent_option(way, AGREEMENT_INTERVAL, "FILE").replace(str(LIBRARY), "libtarsier.so")]
             for way in WAYS}
     return {"evaluation": shlex.join([os.path.relpath(sys.argv[0], ROOT), *sys.argv[1:]]),
             "environment": f"JAVA_HOME={jdk.home}",
+            "ITERATIONS": f"{size.iterations}, at {AGREEMENT_INTERVAL} {size.agreement_iterations}, with extra work "
+                          f"{size.causality_iterations}",
             "SCALE": ", ".join(f"{name} {scale}" for name, scale in size.scales.items()) or "1",
             **{way: shlex.join(map(str, command)) for way, command in {"none": run, **ways}.items()}}
 

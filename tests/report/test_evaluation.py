@@ -32,8 +32,8 @@ def row(step, result=None, error=None, seconds=1.0):
     return made | ({"error": error} if error else {"result": result or {}})
 
 
-def recorded(workload, way, interval, index, wall, cpu=1.0, **more):
-    return row(Step("recording", workload, way, interval, "", index), {"wall": wall, "cpu": cpu, "warm": 1.0, **more})
+def recorded(workload, way, interval, index, wall, cpu=1.0, detail="", **more):
+    return row(Step("recording", workload, way, interval, detail, index), {"wall": wall, "cpu": cpu, "warm": 1.0, **more})
 
 
 # Statistics
@@ -70,12 +70,12 @@ def test_bootstrap_gets_narrower_with_more_workloads():
 # Plan
 
 
-def test_each_round_has_every_way_once_at_every_interval_and_an_unprofiled_run_beside_it():
+def test_each_round_has_every_way_once_at_every_interval_and_two_unprofiled_runs_beside_it():
     steps = recording.steps("javac", 0, QUICK)
     assert sorted((step.way, step.interval) for step in steps) == sorted(
-        (way, interval) for way in [UNPROFILED, *WAYS] for interval in INTERVALS)
-    for begin in range(0, len(steps), len(WAYS) + 1):
-        assert len({step.interval for step in steps[begin:begin + len(WAYS) + 1]}) == 1, "intervals are mixed"
+        (way, interval) for way in [UNPROFILED, UNPROFILED, *WAYS] for interval in INTERVALS)
+    for begin in range(0, len(steps), len(WAYS) + 2):
+        assert len({step.interval for step in steps[begin:begin + len(WAYS) + 2]}) == 1, "intervals are mixed"
 
 
 def test_the_order_is_the_same_in_every_start_and_another_in_every_round():
@@ -328,11 +328,12 @@ def test_overhead_is_the_ratio_to_the_unprofiled_run_of_the_same_round_and_inter
     rows = made_up_rows()
     rows.append(recorded("a", UNPROFILED, "1ms", 3, 20.0))
     rows.append(recorded("a", "signal", "1ms", 3, 60.0))
+    rows.append(recorded("a", UNPROFILED, "1ms", 3, 22.0, detail="again"))
     found = overhead.summary(rows)["wall"]["1ms"]
     assert found["workloads"]["signal"]["a"]["ratios"] == [2, 2, 2, 3]
     assert found["workloads"]["signal"]["a"]["median"] == 2
     assert found["mean"]["signal"]["mean"] == pytest.approx(4)
-    assert found["mean"][overhead.NOISE]["mean"] == pytest.approx(1)
+    assert found["mean"][overhead.NOISE]["mean"] == pytest.approx(1.1)
     assert "kernel" not in found["mean"]
 
 

@@ -2,6 +2,7 @@
 from html import escape
 
 import page
+from experiments.recording import AGAIN
 from measuring import WAYS, bootstrap_interval, quartiles
 from plan import INTERVALS, UNPROFILED
 from plot import bars, boxes, limits
@@ -14,29 +15,20 @@ MEAN = "geometric mean"
 
 def summary(rows):
     """{measure: {interval: {"workloads": {way: {workload: {..}}}, "mean": {way: {..}}}}}; ratios, 1 is no overhead."""
-    runs = {(row["workload"], row["way"], row["interval"], row["round"]): row["result"]
+    runs = {(row["workload"], NOISE if row["detail"] == AGAIN else row["way"], row["interval"], row["round"]): row["result"]
             for row in rows if row["experiment"] == "recording" and "result" in row}
     return {measure: {interval: of_interval(runs, measure, interval) for interval in INTERVALS} for measure in MEASURES}
 
 
 def of_interval(runs, measure, interval):
     ratios = {column: {} for column in COLUMNS}
-    for (workload, way, at, index), result in runs.items():
-        if at != interval:
-            continue
-        if way == UNPROFILED:  # against the one among the runs of the next interval: what is no effect at all
-            column, base = NOISE, runs.get((workload, way, next_interval(interval), index))
-        else:
-            column, base = way, runs.get((workload, UNPROFILED, interval, index))
-        if base and base[measure] > 0:
+    for (workload, column, at, index), result in runs.items():
+        base = runs.get((workload, UNPROFILED, interval, index))
+        if at == interval and column != UNPROFILED and base and base[measure] > 0:
             ratios[column].setdefault(workload, []).append(result[measure] / base[measure])
     return {"workloads": {column: {workload: spread(values) for workload, values in of.items()}
                           for column, of in ratios.items()},
             "mean": {column: mean(of.values()) for column, of in ratios.items() if of}}
-
-
-def next_interval(interval):
-    return INTERVALS[(INTERVALS.index(interval) + 1) % len(INTERVALS)]
 
 
 def spread(values):
@@ -56,7 +48,7 @@ def points(ratio):
 def section(found):
     parts = ["<p>Each bar is the median over the rounds of the ratio to the unprofiled run of the same round, in per cent "
              "above it; its whisker goes from the first to the third quartile. The last group is the geometric mean over the "
-             "workloads of those medians, its whisker the 95&nbsp;% confidence interval (bootstrap over the rounds). "
+             "workloads of those medians, its whisker the 95&nbsp;% confidence interval (bootstrap over workloads and rounds). "
              f"<i>{escape(NOISE)}</i> is one unprofiled run against another: whatever is no larger than that is noise.</p>"]
     for measure, name in MEASURES.items():
         for interval in INTERVALS:

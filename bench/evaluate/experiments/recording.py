@@ -1,6 +1,7 @@
 """Runs every workload unprofiled and in all ways at all intervals. Overhead, latency and agreement are read from these.
 
-Each interval has an unprofiled run of its own, right among those that are compared with it. The interval whose recordings
+Each interval has two unprofiled runs of its own, right among the others: one to compare all with, and one to see what chance
+does. The interval whose recordings
 are compared comes last: how long the workload warms up is known by then, and its timed part begins at the same time after
 the start of each JVM, so that the warm-up can be cut off all recordings alike."""
 import math
@@ -10,14 +11,16 @@ from plan import AGREEMENT_INTERVAL, INTERVALS, UNPROFILED, Step, shuffled
 from runner import engine_of
 
 NAME = "recording"
+AGAIN = "again"
 
 
 def steps(workload, index, size):
     found = []
     others = [interval for interval in INTERVALS if interval != AGREEMENT_INTERVAL]
     for interval in [*shuffled(others, NAME, workload, index), AGREEMENT_INTERVAL]:
-        ways = shuffled([UNPROFILED, *WAYS], NAME, workload, index, interval)
-        found += [Step(NAME, workload, way, interval, "", index) for way in ways]
+        each = [(UNPROFILED, ""), (UNPROFILED, AGAIN), *((way, "") for way in WAYS)]
+        found += [Step(NAME, workload, way, interval, detail, index)
+                  for way, detail in shuffled(each, NAME, workload, index, interval)]
     return found
 
 
@@ -27,7 +30,8 @@ def run(runner, step):
     name = f"{step.workload}-{step.way}-{step.round}.jfr"
     file = runner.folder / "recordings" / name if kept else runner.scratch(name)
     at = timed_at(runner.rows, step.workload) if aligned else 0
-    result, _ = runner.start(step, file, [f"-Dtimed.at={round(1000 * at)}"] if at else [])
+    result, _ = runner.start(step, file, [f"-Dtimed.at={round(1000 * at)}"] if at else [],
+                             runner.size.agreement_iterations if aligned else None)
     if at:
         result["timed_at"] = at
     if step.unprofiled:
