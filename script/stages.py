@@ -282,7 +282,7 @@ def main():
     parser.add_argument("--all-jvms", action="store_true", help="on every JDK that script/jvms finds, not only three of them")
     parser.add_argument("--other-arch", action="store_true", help="also the signal path on the other architecture, emulated")
     parser.add_argument("--only", metavar="STAGE,..", help="only these stages (and the build, if one needs it)")
-    parser.add_argument("--fuzz-seconds", type=int, default=60, metavar="N", help="for each fuzzer (60)")
+    parser.add_argument("--fuzz-seconds", type=int, default=20, metavar="N", help="for each fuzzer (20)")
     parser.add_argument("--strict", action="store_true", help="no second try for tests that measure")
     parser.add_argument("--list", action="store_true", help="print the names of the stages")
     options = parser.parse_args()

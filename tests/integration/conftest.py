@@ -1,3 +1,6 @@
+import os
+import zlib
+
 import pytest
 
 import harness
@@ -5,12 +8,25 @@ import harness
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "long: takes minutes; only run by script/test --long")
+    config.addinivalue_line("markers", "every_jvm: on each JDK of the run, not on one of them in turn")
+    config.addinivalue_line("markers", "since(major): needs that JDK or a later one")
     config.addinivalue_line("markers", "signal_path: also run for the other architecture, by script/test --other-arch")
 
 
 def pytest_generate_tests(metafunc):
-    if "jdk" in metafunc.fixturenames:
-        metafunc.parametrize("jdk", harness.jdks(), ids=repr)
+    """Each test meets one of the JDKs that fit, in turn, so that all of them have their share; what is the heart of the
+    matter, what is long, and what is asked for by TARSIER_TEST_JVMS (script/test --all-jvms) meets every one."""
+    if "jdk" not in metafunc.fixturenames:
+        return
+    test = metafunc.definition
+    since = test.get_closest_marker("since")
+    jdks = [jdk for jdk in harness.jdks() if not since or jdk.major >= since.args[0]]
+    if not jdks:
+        jdks = [pytest.param(None, marks=pytest.mark.skip(f"no JDK {since.args[0]} or later here"))]
+    everywhere = test.get_closest_marker("every_jvm") or test.get_closest_marker("long")
+    if not everywhere and not os.environ.get("TARSIER_TEST_JVMS"):
+        jdks = [jdks[zlib.crc32(test.name.encode()) % len(jdks)]]
+    metafunc.parametrize("jdk", jdks, ids=repr)
 
 
 @pytest.fixture(autouse=True)

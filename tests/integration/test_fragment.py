@@ -6,7 +6,7 @@ import pytest
 from harness import LIBRARY, Program, engine, report, samples_by_jfr
 from test_known_answer import SERIAL, check_shares, check_sleeper
 
-pytestmark = pytest.mark.signal_path
+pytestmark = [pytest.mark.signal_path, pytest.mark.every_jvm]
 
 
 def walks(document):

@@ -27,9 +27,8 @@ def test_deep_stacks(jdk, classes, tmp_path, code):
     check(file, 0.8)
 
 
+@pytest.mark.since(21)
 def test_virtual_threads(jdk, classes, tmp_path):
-    if jdk.major < 21:
-        pytest.skip("this JVM has no virtual threads")
     file = tmp_path / "out.jfr"
     with Program(jdk, classes, "VirtualDeep", 3, 50, "gc", options=["-Xmx300m", agent(file)]) as program:
         assert program.wait() == 0, program.errors

@@ -7,7 +7,7 @@ import pytest
 from harness import (LIBRARY, STOLEN, Program, Recorder, engine, report, samples_by_jfr, tarsier, wait_for_recording,
                      wait_until)
 
-pytestmark = pytest.mark.signal_path
+pytestmark = [pytest.mark.signal_path, pytest.mark.every_jvm]
 
 SERIAL = ["-XX:+UseSerialGC"]  # C2 leaves counted loops without polls then
 METHODS = ("Work.seventy", "Work.twenty", "Work.ten")

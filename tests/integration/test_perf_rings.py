@@ -58,9 +58,8 @@ def test_calls_into_the_jvm_are_unwound_to_their_java_caller(jdk, classes, tmp_p
     assert counters["started by: unwound"] > counters["started by: plain"]
 
 
+@pytest.mark.since(21)
 def test_frozen_frames_are_missed_and_said_to_be(jdk, classes, tmp_path):
-    if jdk.major < 21:
-        pytest.skip("this JVM has no virtual threads")
     file = tmp_path / "out.jfr"
     agent = f"-agentpath:{LIBRARY}=cpu,engine=fragment,clock=perf-rings,file={file}"
     with Program(jdk, classes, "VirtualDeep", 3, 50, options=[agent]) as program:

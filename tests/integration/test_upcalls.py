@@ -4,13 +4,12 @@ from harness import LIBRARY, Program, ebpf_allowed, engine, report, samples_by_j
 from test_fragment import check_complete
 
 
+@pytest.mark.since(21)
 @pytest.mark.parametrize("code", ["", "-Xint"])
 @pytest.mark.parametrize("clock", ["perf", "ebpf"])
 def test_the_stack_goes_on_behind_c_code(jdk, classes, tmp_path, clock, code):
     if clock == "ebpf" and not ebpf_allowed():
         pytest.skip("no right to load eBPF programs here, or a kernel without types (BTF)")
-    if jdk.major < 21:
-        pytest.skip("this JVM has no java.lang.foreign")
     file = tmp_path / "out.jfr"
     agent = f"-agentpath:{LIBRARY}=cpu,engine=fragment,clock={clock},file={file}"
     foreign = ["--enable-native-access=ALL-UNNAMED", *(["--enable-preview"] if jdk.major < 22 else [])]

@@ -7,13 +7,12 @@ DEPTH = 30  # of VirtualDeep
 POSSIBLE = {DEPTH + 1, DEPTH + 1 - 1, DEPTH + 1 - 11, DEPTH + 1 - 21}
 
 
+@pytest.mark.since(21)
 @pytest.mark.parametrize("path", ["signal", "ebpf"])
 @pytest.mark.parametrize("collector", ["Serial", "Parallel", "G1", "Z", "Shenandoah"])
 def test_the_stack_reaches_the_task_through_the_heap(jdk, classes, tmp_path, collector, path):
     if path == "ebpf" and not ebpf_allowed():
         pytest.skip("no right to load eBPF programs here, or a kernel without types (BTF)")
-    if jdk.major < 21:
-        pytest.skip("this JVM has no virtual threads")
     if not jdk.has_collector(collector):
         pytest.skip(f"this JVM was built without {collector}GC")
     file = tmp_path / "out.jfr"

@@ -122,9 +122,8 @@ def test_waits_longer_than_the_maximum_are_only_summed(jdk, classes, tmp_path, f
     assert time["long_waits"]["ns"] > 0
 
 
+@pytest.mark.since(21)
 def test_a_virtual_thread_that_waits_on_its_carrier_is_named_and_complete(jdk, classes, tmp_path, found_by):
-    if jdk.major < 21:
-        pytest.skip("this JVM has no virtual threads")
     file = tmp_path / "out.jfr"
     options = ["-XX:+UseSerialGC", "-Djdk.reflect.useNativeAccessorOnly=true",
                f"-agentpath:{LIBRARY}=cpu,waits=1ms,waitsby={found_by},file={file}"]
