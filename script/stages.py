@@ -102,28 +102,40 @@ def failures(report):
 
 
 FEW = 3  # failures that may be the machine's
+NO_CHANCE = ("JvmCrashed", "Timeout", "has not ended")  # a crash or something that hangs is never the machine's fault
+
+
+def cases_of(report):
+    """{name as pytest wants it: (passed?, what went wrong)} of a JUnit file."""
+    cases = {}
+    for case in xml.parse(report).getroot().iter("testcase"):
+        # xdist adds the group that a test belongs to.
+        name = f"{case.get('classname').replace('.', '/')}.py::{re.sub(r'@[^]]*$', '', case.get('name'))}"
+        problem = next((case.find(kind) for kind in ("failure", "error", "skipped") if case.find(kind) is not None), None)
+        cases[name] = (problem is None, "" if problem is None else f"{problem.tag} {problem.get('message', '')}")
+    return cases
 
 
 def second_try(command, seconds, report, counts):
     """Tests that measure a program on a machine that others use, too, fail now and then by chance. A few of them are run
-    once more, alone: who fails again has failed, who passes is named in the summary. A JVM that crashed gets no second try."""
-    cases = [(case, case.find("failure")) for case in xml.parse(report).getroot().iter("testcase")]
-    failed = {f"{case.get('classname').replace('.', '/')}.py::{case.get('name')}": failure.get("message", "")
-              for case, failure in cases if failure is not None}
-    if len(failed) != counts.failed or len(failed) > FEW or any("JvmCrashed" in why for why in failed.values()):
+    once more, alone: who does not pass has failed, who passes is named in the summary. Crashes get no second try."""
+    failed = {name: why for name, (_, why) in cases_of(report).items() if why.startswith("failure")}
+    if len(failed) != counts.failed or len(failed) > FEW or any(word in why for why in failed.values() for word in NO_CHANCE):
         return
     print(f"run once more, alone: {' '.join(failed)}", flush=True)
     report.unlink()
-    again = counted([*command, *failed], seconds, report)
-    counts.failed = again.failed
-    counts.passed += again.passed
-    if not again.failed:
-        counts.unsteady = [f"{name}: {why.splitlines()[0][:200] if why else 'failed'}" for name, why in failed.items()]
+    counted([*command, *failed], seconds, report)
+    again = cases_of(report) if report.exists() else {}
+    for name, why in failed.items():
+        if again.get(name, (False, ""))[0]:
+            counts.failed -= 1
+            counts.passed += 1
+            counts.unsteady.append(f"{name}: {why.splitlines()[0][:200]}")
 
 
 def pytest(folder, *arguments, seconds=600, build_tests=False, on_each_jvm=False, measures=False):
     """A folder of pytest; `build_tests`: it runs programs that are built with the unit tests; `on_each_jvm`: `seconds`
-    are for the three JVMs of a usual run; `measures`: what it asserts depends on the machine's load."""
+    are for the JVMs of a usual run, three at most; `measures`: what it asserts depends on the machine's load."""
     def stage(options):
         if build_tests and run(["script/build", "--tests"], 1800)[0]:
             return Counts(failed=1)

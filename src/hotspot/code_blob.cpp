@@ -141,6 +141,7 @@ const CodeBlob* CodeBlobs::at(Address pc) {
   known = std::move(empty_.back());
   empty_.pop_back();
   known->serial = ++serials_;
+  known->seen_at = moment_;
   bytes_ += known->memory_used();
   return known->contains(pc) ? known.get() : nullptr;
 }

@@ -85,6 +85,8 @@ class Methods {
   [[nodiscard]] std::optional<uint64_t> settled_epoch() const {
     return now_ == copied_ && now_ == copied_until_ ? std::optional(now_) : std::nullopt;
   }
+  // May classes have been unloaded since the stack was copied, so that at() could not tell?
+  [[nodiscard]] bool may_be_gone() const { return !settled_epoch() || epoch_has_passed(); }
   // Bytes of what is kept, about.
   [[nodiscard]] size_t memory_used() const { return bytes_; }
   // Forgets all but these; what at() has answered for the others is gone.

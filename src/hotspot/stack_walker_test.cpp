@@ -262,6 +262,20 @@ TEST(StackWalker, frames_of_classes_that_are_gone_are_told_by_their_callers) {
   EXPECT_EQ(code.walk(stack.bytes(112)).end, WalkEnd::kNoMethod);
 }
 
+TEST(StackWalker, an_interpreted_frame_of_nothing_but_zeros_is_none) {
+  CodeImage code;
+  code.open();
+  StackImage stack = two_frames(code);
+  stack[5] = code.interpreter;
+  stack[4] = StackImage::at(24);
+  for (size_t i = 6; i < 48; ++i) stack[i] = 0;
+  for (int i = 0; i < 2; ++i) {
+    const WalkedStack walked = code.walk(stack.bytes(48));
+    EXPECT_EQ(walked.end, WalkEnd::kNoMethod) << name_of(walked.end);
+    EXPECT_EQ(walked.frames.size(), 2u) << "only the two that are compiled";
+  }
+}
+
 // compiled, 5 times (frames of 6 words) <- call stub.
 StackImage recursion(const CodeImage& code) {
   StackImage stack(64);

@@ -84,6 +84,8 @@ class StackWalker::Walk {
   [[nodiscard]] bool may_return_to(Address pc, bool strictly) const;
   // Could this be the caller's frame? Its own return address must be one, too, and so on for some levels.
   [[nodiscard]] bool plausible(const Position& caller, bool strictly = false, int levels = 2) const;
+  // The same for the caller of a frame that ends there.
+  [[nodiscard]] bool plausible_behind(Address end, bool of_method, int levels) const;
 
   // --- the innermost frame ---
   // These are false if they have ended the walk, or (with ended_ still false) if they do not know.
@@ -214,6 +216,7 @@ class StackWalker::Walk {
   // The frame pointer of at_, kept in a slot.
   [[nodiscard]] Address frozen_fp(Address slot);
   bool next_frozen();
+  bool leave_frozen_frame(int32_t frame_bytes, bool of_method);
   bool leave_frozen_interpreted();
   bool leave_entry_frame();
   // C code has called Java by a function pointer.

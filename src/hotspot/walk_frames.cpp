@@ -1,6 +1,14 @@
 #include "hotspot/walk.h"
 
 namespace tarsier::hotspot {
+namespace {
+
+size_t hash_of(Address address, int bits) {
+  constexpr uint64_t kSpread = 0x9e3779b97f4a7c15;
+  return (address * kSpread) >> (64 - bits);
+}
+
+}  // namespace
 
 void StackWalker::Walk::run() {
   if (!find_first()) return;
@@ -62,11 +70,6 @@ bool StackWalker::Walk::leave_frame(int32_t frame_bytes, bool of_method) {
   return true;
 }
 
-static size_t hash_of(Address address, int bits) {
-  constexpr uint64_t kSpread = 0x9e3779b97f4a7c15;
-  return (address * kSpread) >> (64 - bits);
-}
-
 StackWalker::ReturnAddress& StackWalker::Walk::place_of(Address pc) const {
   return w_.return_addresses_[hash_of(pc, kLog2ReturnAddresses)];
 }
@@ -84,8 +87,11 @@ StackWalker::Bytecode& StackWalker::Walk::slot_of_bytecode(Address bytecode) con
 
 const WalkedFrame* StackWalker::Walk::find_interpreted(Address method, Address bytecode) const {
   Bytecode& known = slot_of_bytecode(bytecode);
-  if (known.at != bytecode || known.frame.method != method || w_.methods_->settled_epoch() != known.epoch)
+  // Only what was part of a stack that makes sense: of all else the methods want to be asked again.
+  if (!known.frame.confirmed || known.at != bytecode || known.frame.method != method ||
+      w_.methods_->settled_epoch() != known.epoch) {
     return nullptr;
+  }
   known.walk = w_.walks_;
   return &known.frame;
 }
@@ -193,10 +199,12 @@ Address StackWalker::Walk::sender_sp(Address fp, Address stored) {
 }
 
 bool StackWalker::Walk::leave_unloaded() {
+  if (!w_.methods_->may_be_gone()) return false;
   const auto slots = w_.machine_->interpreter_slots(w_.major_);
   const Position caller{word(at_.fp + 8), sender_sp(at_.fp, word(slot(at_.fp, slots.sender_sp))), word(at_.fp)};
-  if (!plausible(caller)) return false;
+  if (!plausible(caller, true)) return false;
   out_.certain = false;
+  from_leaf_ = false;
   add(FrameKind::kInterpreted, 0, -1, nullptr);
   return go_to(caller);
 }

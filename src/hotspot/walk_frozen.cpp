@@ -18,8 +18,8 @@ bool StackWalker::Walk::is_continuation_entry(const CodeBlob& blob) {
 
 bool StackWalker::Walk::leave_continuation_entry() {
   const Address end = f_.sp + w_.continuation_entry_bytes_;
-  if (w_.continuation_entry_bytes_ < 16 || f_.continuation != f_.sp || !holds(end - 16) || !holds(end - 8))
-    return false;
+  if (!yields() || f_.continuation != f_.sp || w_.continuation_entry_bytes_ < 16) return false;
+  if (!holds(end - 16) || !holds(end - 8)) return false;
   const Position caller{word(end - 8), end, word(end - 16)};
   if (!plausible(caller, true)) return false;
   if (!out_.frames.empty()) out_.frames.back().called_by_vm = true;
@@ -40,12 +40,13 @@ bool StackWalker::Walk::return_to_frozen() {
                                [](const WalkedFrame& frame) { return frame.kind != FrameKind::kStub; });
   constexpr Address kBeforeRoomIsMade = 48;
   thaws_ = !any && !(f_.continuation >= at_.sp && f_.continuation - at_.sp <= kBeforeRoomIsMade);
-  if (thaws_ && frozen_ == frozen_end_ && go_to_thawed()) {
+  if (thaws_ && frozen_ == frozen_end_ && !f_.frozen_cut && go_to_thawed()) {
     thaws_ = false;
     return true;
   }
   if (thaws_) measure_thaw();
-  if (!any && out_.frames.empty()) add_stub(at_.pc, *w_.blobs_->at(at_.pc));
+  const CodeBlob* stub = w_.blobs_->at(at_.pc);
+  if (out_.frames.empty() && stub != nullptr) add_stub(at_.pc, *stub);
   if (frozen_ == frozen_end_) return end_with(WalkEnd::kNotThawed);
   is_frozen_ = true;
   return next_part();
@@ -103,18 +104,19 @@ Address StackWalker::Walk::frozen_fp(Address slot) {
 }
 
 bool StackWalker::Walk::next_frozen() {
-  const ReturnAddress* known = find_known(at_.pc);
-  const CodeBlob* blob = known != nullptr ? known->blob : w_.blobs_->at(at_.pc);
+  if (const ReturnAddress* known = find_known(at_.pc))
+    return add_known(*known) && leave_frozen_frame(known->frame_bytes, true);
+  const CodeBlob* blob = w_.blobs_->at(at_.pc);
   if (blob == nullptr) return end_with(WalkEnd::kNoCode);
   if (blob->kind == BlobKind::kInterpreter) return leave_frozen_interpreted();
   if (blob->frame_bytes <= 0) return end_with(WalkEnd::kNoSender);
-  if (known != nullptr) {
-    if (!add_known(*known)) return false;
-  } else if (blob->is_method() && !add_compiled_caller(*blob)) {
-    return false;
-  }
-  from_leaf_ = !blob->is_method();
-  const Address frame_end = at_.sp + static_cast<Address>(blob->frame_bytes);
+  if (blob->is_method() && !add_compiled_caller(*blob)) return false;
+  return leave_frozen_frame(blob->frame_bytes, blob->is_method());
+}
+
+bool StackWalker::Walk::leave_frozen_frame(int32_t frame_bytes, bool of_method) {
+  from_leaf_ = !of_method;
+  const Address frame_end = at_.sp + static_cast<Address>(frame_bytes);
   // The outermost frame of a chunk ends with it, but for arguments that were passed to it.
   if (frame_end + 8 >= piece_.end()) return next_part();
   at_ = {word(frame_end - 8), frame_end, 0};

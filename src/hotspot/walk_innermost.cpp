@@ -36,8 +36,10 @@ bool StackWalker::Walk::may_return_to(Address pc, bool strictly) const {
 bool StackWalker::Walk::plausible(const Position& caller, bool strictly, int levels) const {
   if (caller.sp % w_.machine_->stack_alignment() != 0 || !may_return_to(caller.pc, strictly)) return false;
   if (caller.pc == w_.call_stub_return_) return true;
-  const ReturnAddress* known = find_known(caller.pc);
-  const CodeBlob* blob = known != nullptr ? known->blob : w_.blobs_->at(caller.pc);
+  if (const ReturnAddress* known = find_known(caller.pc))
+    return plausible_behind(caller.sp + static_cast<Address>(known->frame_bytes), true, levels);
+  const CodeBlob* blob = w_.blobs_->at(caller.pc);
+  if (blob == nullptr) return false;  // it was there a moment ago
   if (blob->kind == BlobKind::kContinuationStubs) return true;
   if (blob->kind == BlobKind::kUpcallStub) {
     const Address anchor = caller.sp + static_cast<Address>(blob->saved_anchor) + w_.anchor_sp_;
@@ -50,16 +52,20 @@ bool StackWalker::Walk::plausible(const Position& caller, bool strictly, int lev
     if (!holds(method)) return beyond(method);
     if (w_.methods_->at(peek(method)) != nullptr) return true;
     // Unless its class may have been unloaded, it should be known; then it is told by where its own caller is.
-    if (w_.methods_->settled_epoch() || !holds(caller.fp + 8)) return false;
+    if (!w_.methods_->may_be_gone()) return false;
+    if (!holds(caller.fp + 8)) return beyond(caller.fp + 8);
     const Position outer{peek(caller.fp + 8), sender_sp(caller.fp, peek(slot(caller.fp, slots.sender_sp))),
                          peek(caller.fp)};
     return levels == 0 ? may_return_to(outer.pc, true) : plausible(outer, true, levels - 1);
   }
-  const Address end = caller.sp + static_cast<Address>(blob->frame_bytes);
+  return plausible_behind(caller.sp + static_cast<Address>(blob->frame_bytes), blob->is_method(), levels);
+}
+
+bool StackWalker::Walk::plausible_behind(Address end, bool of_method, int levels) const {
   if (!holds(end - 8) || !holds(end - 16)) return beyond(end - 8);
   // Only from a stub may one return to where there is no debug information.
-  if (levels == 0) return may_return_to(peek(end - 8), blob->is_method());
-  return plausible({peek(end - 8), end, peek(end - 16)}, blob->is_method(), levels - 1);
+  if (levels == 0) return may_return_to(peek(end - 8), of_method);
+  return plausible({peek(end - 8), end, peek(end - 16)}, of_method, levels - 1);
 }
 
 bool StackWalker::Walk::find_first() {

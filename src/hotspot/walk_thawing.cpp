@@ -32,16 +32,20 @@ void StackWalker::Walk::measure_thaw() {
 bool StackWalker::Walk::go_to_thawed() {
   const CodeBlob* interrupted = w_.blobs_->at(f_.pc);
   if (interrupted == nullptr || interrupted->kind != BlobKind::kContinuationStubs) return false;
-  constexpr Address kAhead = 32;
-  std::array<uint8_t, kAhead> code{};
-  if (!w_.memory_->copy(code.data(), f_.pc, kAhead) || w_.machine_->call_ahead(code)) return false;
+  constexpr Address kBefore = 64, kAhead = 32;
+  std::array<uint8_t, kBefore + kAhead> code{};
+  if (!w_.memory_->copy(code.data(), f_.pc - kBefore, code.size())) return false;
+  const std::span around(code);
+  if (!w_.machine_->thaw_call(around.first(kBefore)) || w_.machine_->call_ahead(around.subspan(kBefore))) return false;
   // Their first two words are what the stub returns by; below lie what it has saved, and what aligns the room.
   constexpr Address kMostBelow = 64;
   for (Address sp = f_.sp + 16; sp <= f_.sp + kMostBelow && holds(sp - 16); sp += 16) {
     if (!plausible({peek(sp - 8), sp, peek(sp - 16)}, true)) continue;
     // The frame that threads wait in is never moved; one that is found here has been left there before.
     const CodeBlob* blob = w_.blobs_->at(peek(sp - 8));
-    if (blob != nullptr && blob->kind == BlobKind::kNativeWrapper && is_yield(w_.methods_->at(blob->method))) continue;
+    if (blob == nullptr || blob->kind == BlobKind::kContinuationStubs) continue;
+    if (blob->kind == BlobKind::kNativeWrapper && is_yield(w_.methods_->at(blob->method))) continue;
+    from_leaf_ = false;
     return go_to({word(sp - 8), sp, word(sp - 16)});
   }
   return false;

@@ -41,6 +41,9 @@ _FATAL = (signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.S
 CRASHES = [code for number in _FATAL for code in (-number, 128 + number)]
 
 
+FATAL_ERROR = "A fatal error has been detected by the Java Runtime Environment"
+
+
 class JvmCrashed(Exception):
     """Never by chance: script/test gives it no second try."""
 
@@ -71,7 +74,7 @@ class Program:
         self.process.wait(DEADLINE)
         for reader in self._readers:
             reader.join(DEADLINE)
-        if self.process.returncode in CRASHES:
+        if self.process.returncode in CRASHES or any(FATAL_ERROR in line for line in self.lines + self.errors):
             raise JvmCrashed(f"{self.command} ended with {self.process.returncode}; stdout {self.lines[-40:]}, "
                              f"stderr {self.errors[-20:]}")
 
@@ -168,6 +171,8 @@ class Recorder:
             self.process.kill()
             stdout, stderr = self.process.communicate()
             raise AssertionError(f"{self.command} has not ended after {seconds} s\n{stdout}\n{stderr}") from None
+        if self.process.returncode in CRASHES and self.process.returncode != expect:
+            raise JvmCrashed(f"{self.command} ended with {self.process.returncode}\nstdout: {stdout}\nstderr: {stderr}")
         if expect is not None:
             assert self.process.returncode == expect, (f"{self.command} ended with {self.process.returncode}, not "
                                                        f"{expect}\nstdout: {stdout}\nstderr: {stderr}")

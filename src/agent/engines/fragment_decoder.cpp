@@ -384,7 +384,8 @@ FragmentDecoder::Frame FragmentDecoder::frame_of(const hotspot::WalkedFrame& wal
   if (walked.kind == FrameKind::kLibrary) return native_frame(walked.method);
   if (walked.kind == FrameKind::kStub) {
     const std::string_view piece = stub_names_.at(walked.method);
-    return {nullptr, marker(piece.empty() ? walked.blob->name : std::string(piece)), 0, FrameType::kStub};
+    const std::string of_blob = walked.blob != nullptr ? walked.blob->name : "[stub]";
+    return {nullptr, marker(piece.empty() ? of_blob : std::string(piece)), 0, FrameType::kStub};
   }
   if (walked.info == nullptr) return {nullptr, marker("[unloaded]"), 0, type_of(walked.kind)};
   const uint64_t label = is_valid(walked.label) ? walked.label : label_of(*walked.info);
