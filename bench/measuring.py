@@ -58,7 +58,9 @@ def run_and_read(jdk, workload, options, java_options=(), around=(), timeout=Non
     code, stdout, stderr = run_group(command, dict(os.environ, JAVA_HOME=str(jdk.home)), timeout)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     stats = re.search(r"wall_ms=(\d+) cpu_ms=(\d+).* warm_ms=(\d+)", stdout)
-    if code != 0 or stats is None:
+    if code == 0 and stats is None:
+        raise RuntimeError(f"{workload} does not tell its times: it was compiled from older sources. Run bench/workloads/build.sh")
+    if code != 0:
         raise RuntimeError(f"{' '.join(map(str, command))} ended with {code}\n{stdout[-800:]}\n{stderr[-800:]}")
     whole = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return {"wall": int(stats[1]) / 1000, "cpu": int(stats[2]) / 1000, "whole": whole, "warm": int(stats[3]) / 1000}, stdout
