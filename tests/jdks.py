@@ -10,6 +10,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import zlib
 
 import other_arch
 
@@ -60,6 +61,11 @@ def one_of_each():
     for jdk in found():
         each.setdefault(jdk.major, jdk)
     return list(each.values())
+
+
+def in_turn(test, candidates):
+    """One of them for a test: always the same, and all have their share of the tests."""
+    return [candidates[zlib.crc32(test.name.encode()) % len(candidates)]]
 
 
 @functools.cache

@@ -31,7 +31,7 @@ struct SessionOptions {
   Bytes chunk_size{256 << 20};
   Nanos chunk_age{seconds(3600)};
   int save_fragments = 0;  // one of so many is saved; 0: none
-  Bytes fragment_size{0};  // of a stack, by signal; 0: as its depth demands. For bench/evaluation
+  Bytes fragment_size{0};  // of a stack, by signal; 0: as its depth demands. For bench/fragments
   // How stacks are decoded, for tests and bench/incremental. whole: every frame is examined, also those that the
   // thread's last stack had; both: in either way, and the differences are counted; empty: what is known is not examined
   // again.

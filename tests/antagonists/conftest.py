@@ -4,7 +4,6 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import zlib
 
 import pytest
 
@@ -24,7 +23,7 @@ def pytest_generate_tests(metafunc):
         return
     jdks = harness.jdks()
     if not metafunc.definition.get_closest_marker("long"):
-        jdks = [jdks[zlib.crc32(metafunc.definition.name.encode()) % len(jdks)]]
+        jdks = harness.in_turn(metafunc.definition, jdks)
     metafunc.parametrize("jdk", jdks, ids=repr)
 
 

@@ -1,5 +1,4 @@
 import os
-import zlib
 
 import pytest
 
@@ -25,7 +24,7 @@ def pytest_generate_tests(metafunc):
         jdks = [pytest.param(None, marks=pytest.mark.skip(f"no JDK {since.args[0]} or later here"))]
     everywhere = test.get_closest_marker("every_jvm") or test.get_closest_marker("long")
     if not everywhere and not os.environ.get("TARSIER_TEST_JVMS"):
-        jdks = [jdks[zlib.crc32(test.name.encode()) % len(jdks)]]
+        jdks = harness.in_turn(test, jdks)
     metafunc.parametrize("jdk", jdks, ids=repr)
 
 

@@ -16,7 +16,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import other_arch  # noqa: E402  (lies there)
-from jdks import Jdk, javac, jdks  # noqa: E402,F401  (tests take Jdk and jdks from here)
+from jdks import Jdk, in_turn, javac, jdks  # noqa: E402,F401  (tests take these from here)
 
 # A shell starts what it puts into the background with SIGINT ignored, programs inherit that, and rightly keep to it. The
 # tests send SIGINT, so nothing may be inherited here.
