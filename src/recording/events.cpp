@@ -54,6 +54,66 @@ constexpr Field kObjectAllocationSample[] = {
     {"failure", Kind::kString, "Failure", "Why there is no stack; null if there is one"},
 };
 
+constexpr Field kJavaMonitorEnter[] = {
+    {"duration", Kind::kNanos, "Duration"},
+    {"eventThread", Kind::kThread, "Event Thread", "Thread in which event was committed in"},
+    {"stackTrace", Kind::kStack, "Stack Trace", "Stack Trace starting from the method the event was committed in"},
+    {"monitorClass", Kind::kClass, "Monitor Class"},
+    {"previousOwner", Kind::kThread, "Previous Monitor Owner",
+     "Who held it when the thread began to block; null: not known"},
+    {"address", Kind::kLong, "Monitor Address", "Of the JVM's monitor, which may serve other objects later"},
+    {"identity", Kind::kInt, "Identity Hash", "Of the object: System.identityHashCode"},
+    {"generation", Kind::kLong, "Generation",
+     "One period in which the monitor was contended, and did not change its object"},
+    {"sequence", Kind::kLong, "Sequence",
+     "Drawn when it was entered: orders the events of a generation, without gaps; 0 if it was not"},
+    {"afterWait", Kind::kBool, "After Wait", "It was re-acquired after Object.wait"},
+    {"ongoing", Kind::kBool, "Ongoing", "The thread was still blocked when the recording ended: the length so far"},
+    {"failure", Kind::kString, "Failure", "Why the stack could not be walked; null if it was"},
+    {"carrier", Kind::kThread, "Carrier", "The platform thread that the virtual thread was mounted on"},
+};
+
+constexpr Field kMonitorExit[] = {
+    {"eventThread", Kind::kThread, "Event Thread", "Who held it"},
+    {"stackTrace", Kind::kStack, "Stack Trace", "Of the release"},
+    {"monitorClass", Kind::kClass, "Monitor Class"},
+    {"address", Kind::kLong, "Monitor Address"},
+    {"identity", Kind::kInt, "Identity Hash"},
+    {"generation", Kind::kLong, "Generation"},
+    {"sequence", Kind::kLong, "Sequence", "Drawn while it was still held; 0 if that was not possible"},
+    {"how", Kind::kString, "How",
+     "exit: seen while it was held; unlock: compiled code had just released it; wait: by Object.wait"},
+    {"nextOwner", Kind::kThread, "Next Owner", "Who held it just afterwards; null: nobody, or not known"},
+    {"failure", Kind::kString, "Failure", "Why the stack could not be walked; null if it was"},
+    {"carrier", Kind::kThread, "Carrier", "The platform thread that the virtual thread was mounted on"},
+};
+
+constexpr Field kThreadPark[] = {
+    {"duration", Kind::kNanos, "Duration"},
+    {"eventThread", Kind::kThread, "Event Thread", "Thread in which event was committed in"},
+    {"stackTrace", Kind::kStack, "Stack Trace", "Stack Trace starting from the method the event was committed in"},
+    {"parkedClass", Kind::kClass, "Class Parked On"},
+    {"timeout", Kind::kNanos, "Park Timeout", "Long.MIN_VALUE: none"},
+    {"until", Kind::kEpochMillis, "Park Until", "Long.MIN_VALUE: none"},
+    {"address", Kind::kLong, "Address of Object Parked", "Always 0: objects move"},
+    {"identity", Kind::kInt, "Identity Hash", "Of the object: System.identityHashCode; 0: there is none"},
+    {"sequence", Kind::kLong, "Sequence", "Of all parks and unparks, drawn before the thread parked"},
+    {"endSequence", Kind::kLong, "End Sequence", "Drawn when it went on; 0 if it did not"},
+    {"owner", Kind::kThread, "Owner", "Who held the lock exclusively when the thread parked; null: not known"},
+    {"ongoing", Kind::kBool, "Ongoing", "The thread was still parked when the recording ended: the length so far"},
+    {"failure", Kind::kString, "Failure", "Why the stack could not be walked; null if it was"},
+    {"carrier", Kind::kThread, "Carrier", "The platform thread that the virtual thread was mounted on"},
+};
+
+constexpr Field kUnpark[] = {
+    {"eventThread", Kind::kThread, "Event Thread", "Who unparked"},
+    {"stackTrace", Kind::kStack, "Stack Trace"},
+    {"target", Kind::kThread, "Target", "Who was unparked"},
+    {"sequence", Kind::kLong, "Sequence", "Of all parks and unparks, drawn before the target could go on"},
+    {"failure", Kind::kString, "Failure", "Why the stack could not be walked; null if it was"},
+    {"carrier", Kind::kThread, "Carrier", "The platform thread that the virtual thread was mounted on"},
+};
+
 constexpr Field kJvmInformation[] = {
     {"jvmName", Kind::kString, "JVM Name"},
     {"jvmVersion", Kind::kString, "JVM Version"},
@@ -167,6 +227,13 @@ constexpr std::array<EventType, static_cast<size_t>(Event::kCount)> kTypes = {{
     {Event::kObjectAllocationSample, "jdk.ObjectAllocationSample", "Object Allocation Sample",
      "Java Virtual Machine/GC", "An object that was allocated, drawn with a probability that grows with its size",
      kObjectAllocationSample},
+    {Event::kJavaMonitorEnter, "jdk.JavaMonitorEnter", "Java Monitor Blocked", "Java Application",
+     "A thread was blocked by a monitor that another one held", kJavaMonitorEnter},
+    {Event::kMonitorExit, "tarsier.MonitorExit", "Monitor Exit", "Tarsier",
+     "A monitor for which others were blocked was released", kMonitorExit},
+    {Event::kThreadPark, "jdk.ThreadPark", "Java Thread Park", "Java Application",
+     "A thread was parked: waited for a lock, or for anything else, of java.util.concurrent", kThreadPark},
+    {Event::kUnpark, "tarsier.Unpark", "Unpark", "Tarsier", "A thread let another one that is parked go on", kUnpark},
     {Event::kJvmInformation, "jdk.JVMInformation", "JVM Information", "Java Virtual Machine",
      "Description of the JVM and of the Java application", kJvmInformation},
     {Event::kSession, "tarsier.Session", "Session", "Tarsier", "One run of the agent", kSession},
