@@ -239,7 +239,7 @@ class StackWalker::Walk {
   // `sp`: of its frame.
   void add_compiled(const CodeBlob& blob, Address pc, Address sp, bool exact, bool at_entry);
   // The scope of the inlined method that releases a monitor, if the lock record lies in this frame; 0: none.
-  [[nodiscard]] uint32_t releasing_scope(const CodeBlob& blob, Address pc, Address sp) const;
+  [[nodiscard]] uint32_t releasing_scope(const CodeBlob& blob, Address return_address, Address sp) const;
   // The same by where the monitor was entered: the last such place before `near` with this slot.
   [[nodiscard]] uint32_t entering_scope(const CodeBlob& blob, int64_t slot, Address near) const;
   // Where code that was put out of line goes on.

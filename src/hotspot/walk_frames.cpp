@@ -240,7 +240,9 @@ void StackWalker::Walk::add_compiled(const CodeBlob& blob, Address pc, Address s
   const FrameKind outermost = blob.level == kHighestTier ? FrameKind::kC2 : FrameKind::kC1;
   if (at_entry) return add(outermost, blob.method, 0, &blob);
   // Between two places that have debug information the next one holds.
-  const uint32_t releasing = w_.released_ != 0 ? releasing_scope(blob, pc, sp) : 0;
+  // Whoever releases is interrupted at its call, or has called a stub that does it.
+  const Address return_address = at_.pc == f_.pc ? pc + 4 : at_.pc;
+  const uint32_t releasing = w_.released_ != 0 ? releasing_scope(blob, return_address, sp) : 0;
   const PcDesc* desc = releasing != 0 ? nullptr : exact ? blob.at(pc) : blob.at_or_after(pc + 1);
   const Address place = desc == nullptr ? 0 : blob.code_begin + static_cast<Address>(desc->pc_offset);
   if (const ReturnAddress* known = place == 0 ? nullptr : find_known(place)) {

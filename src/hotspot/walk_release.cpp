@@ -37,11 +37,13 @@ uint32_t StackWalker::Walk::entering_scope(const CodeBlob& blob, int64_t slot, A
   return found;
 }
 
-uint32_t StackWalker::Walk::releasing_scope(const CodeBlob& blob, Address pc, Address sp) const {
+uint32_t StackWalker::Walk::releasing_scope(const CodeBlob& blob, Address return_address, Address sp) const {
   if (w_.released_ < sp || w_.released_ - sp >= static_cast<Address>(blob.frame_bytes)) return 0;
+  // Some calls have it all the same.
+  if (const PcDesc* desc = blob.at(return_address)) return static_cast<uint32_t>(std::max(desc->scope_offset, 0));
   const auto slot = static_cast<int64_t>(w_.released_ - sp);
   // The call is out of line.
-  const Address near = back_in_line(blob, pc + 4);
+  const Address near = back_in_line(blob, return_address);
   if (const uint32_t entering = entering_scope(blob, slot, near)) return entering;
   return find_lock_scope(blob, w_.blobs_->excluded_byte(), slot, near);
 }

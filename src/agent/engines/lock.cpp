@@ -99,6 +99,7 @@ class LockEngine final : public Engine {
   std::vector<Part> parts_;  // to be decoded, in the order in which their threads wrote them
   size_t next_part_ = 0;
   bool look_everywhere_ = false;
+  Nanos looked_everywhere_at_;
   bool hooked_ = false, started_ = false, stopped_ = false;
   Nanos decoding_time_;
   EngineStats last_stats_;
@@ -253,10 +254,17 @@ bool LockEngine::drain() {
   if (!started_ || stopped_) return false;
   const Nanos start = clock_now(CLOCK_THREAD_CPUTIME_ID);
   if (next_part_ >= parts_.size()) {
+    if (look_everywhere_) looked_everywhere_at_ = monotonic_now();
     look_at_blocks(look_everywhere_);
     look_everywhere_ = false;
   }
   const bool more = decode_piece();
+  if (!more && looked_everywhere_at_.count != 0) {
+    // A thread may draw the time and be held up before it writes.
+    constexpr Nanos kHeldUp = millis(200);
+    decoder_->seen_until(looked_everywhere_at_ - kHeldUp);
+    looked_everywhere_at_ = Nanos(0);
+  }
   decoding_time_ = decoding_time_ + (clock_now(CLOCK_THREAD_CPUTIME_ID) - start);
   return more;
 }

@@ -372,10 +372,13 @@ void LockCapture::blocked(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object)
   if (record.object != 0) {
     // Nobody takes it away from its object while a thread wants it.
     record.other = *reinterpret_cast<const volatile uint64_t*>(record.object + layout_.owner);
+    // Its name is found before the generation begins: from then on others speak of it.
+    const ContendedMonitor* known = monitors_->find(record.object);
+    uint32_t number = known == nullptr || !known->is_contended() ? name_of(jvmti, jni, object) : 0;
     const auto entry = monitors_->block(record.object);
     if (entry.entry == nullptr) counters_.monitors_lost.fetch_add(1, std::memory_order_relaxed);
     if (entry.opened) {
-      const uint32_t number = name_of(jvmti, jni, object);
+      if (number == 0) number = name_of(jvmti, jni, object);
       entry.entry->name(entry.generation, number);
       if (number != 0) monitor_of_name_[number].store(entry.entry, std::memory_order_relaxed);
     }
@@ -460,7 +463,10 @@ void LockCapture::released(const Release& release, LockAct act, const Caller& ca
   record.sequence = release.sequence;
   record.lock = release.monitor->lock(release.generation);
   record.virtual_id = virtual_id_of(mine->thread->java_thread);
-  record.other = *reinterpret_cast<const volatile uint64_t*>(release.address + layout_.owner);
+  // Who has it now had it next, if nobody has drawn a number since.
+  const uint64_t owner = *reinterpret_cast<const volatile uint64_t*>(release.address + layout_.owner);
+  const bool is_next = release.monitor->sequence.load(std::memory_order_acquire) == release.sequence;
+  record.other = is_next ? owner : 0;
   record.chain = chain_of(*mine, &caller);
   write(*mine, record);
 }

@@ -94,16 +94,35 @@ void LockDecoder::count(const Chain& chain) {
 }
 
 void LockDecoder::event(const LockRecord& record) {
+  if (record.virtual_id != 0) {
+    unordered_.push_back(record);
+  } else {
+    take(record);
+  }
+}
+
+void LockDecoder::seen_until(Nanos time) {
+  std::sort(unordered_.begin(), unordered_.end(),
+            [](const LockRecord& a, const LockRecord& b) { return a.time_ns < b.time_ns; });
+  const auto later = std::partition_point(unordered_.begin(), unordered_.end(),
+                                          [&](const LockRecord& record) { return at(record) <= time; });
+  for (auto record = unordered_.begin(); record != later; ++record) take(*record);
+  unordered_.erase(unordered_.begin(), later);
+}
+
+void LockDecoder::take(const LockRecord& record) {
   start_over_if_forgotten();
   switch (record.act) {
     case LockAct::kBlocked:
-      return begins(blocked_, entered_early_, record);
+      blocked_[key_of(record)] = record;
+      return;
     case LockAct::kEntered:
-      return ends(blocked_, entered_early_, record);
+      return ends(blocked_, record);
     case LockAct::kPark:
-      return begins(parks_, parked_early_, record);
+      parks_[key_of(record)] = record;
+      return;
     case LockAct::kParked:
-      return ends(parks_, parked_early_, record);
+      return ends(parks_, record);
     case LockAct::kExit:
     case LockAct::kUnlocked:
     case LockAct::kWaits:
@@ -113,28 +132,14 @@ void LockDecoder::event(const LockRecord& record) {
   }
 }
 
-void LockDecoder::begins(std::unordered_map<Key, LockRecord>& open, std::unordered_map<Key, LockRecord>& early,
-                         const LockRecord& record) {
-  const auto end = early.find(key_of(record));
-  if (end != early.end() && end->second.time_ns >= record.time_ns) {
-    write_pair(record, &end->second);
-    early.erase(end);
+void LockDecoder::ends(std::unordered_map<Key, LockRecord>& open, const LockRecord& record) {
+  const auto begin = open.find(key_of(record));
+  if (begin == open.end()) {
+    ++counts_.no_begin;
     return;
   }
-  open[key_of(record)] = record;
-}
-
-void LockDecoder::ends(std::unordered_map<Key, LockRecord>& open, std::unordered_map<Key, LockRecord>& early,
-                       const LockRecord& record) {
-  const auto begin = open.find(key_of(record));
-  if (begin != open.end() && begin->second.time_ns <= record.time_ns) {
-    write_pair(begin->second, &record);
-    open.erase(begin);
-  } else if (record.virtual_id != 0) {
-    if (!early.insert_or_assign(key_of(record), record).second) ++counts_.no_begin;
-  } else {
-    ++counts_.no_begin;
-  }
+  write_pair(begin->second, &record);
+  open.erase(begin);
 }
 
 void LockDecoder::write_pair(const LockRecord& begin, const LockRecord* end) {
@@ -227,6 +232,7 @@ void LockDecoder::write_unpark(const LockRecord& record) {
 }
 
 void LockDecoder::write_ongoing() {
+  seen_until(monotonic_now());
   start_over_if_forgotten();
   for (const auto* open : {&blocked_, &parks_}) {
     for (const auto& [key, record] : *open) {
@@ -234,11 +240,8 @@ void LockDecoder::write_ongoing() {
       ++counts_.ongoing;
     }
   }
-  counts_.no_begin += entered_early_.size() + parked_early_.size();
   blocked_.clear();
   parks_.clear();
-  entered_early_.clear();
-  parked_early_.clear();
 }
 
 void LockDecoder::settle() {

@@ -24,6 +24,8 @@ class LockDecoder {
   void event(const LockRecord& record);
   // Those whose end has not come when the recording ends.
   void write_ongoing();
+  // What was written until then has all been seen.
+  void seen_until(Nanos time);
   // About once a second.
   void settle();
 
@@ -56,10 +58,8 @@ class LockDecoder {
   recording::ThreadId carrier_of(const LockRecord& record);
   recording::ThreadId owner_of(uint64_t owner);
   recording::ThreadId thread_by_java_id(int64_t id);
-  void begins(std::unordered_map<Key, LockRecord>& open, std::unordered_map<Key, LockRecord>& early,
-              const LockRecord& record);
-  void ends(std::unordered_map<Key, LockRecord>& open, std::unordered_map<Key, LockRecord>& early,
-            const LockRecord& record);
+  void take(const LockRecord& record);
+  void ends(std::unordered_map<Key, LockRecord>& open, const LockRecord& record);
   void write_pair(const LockRecord& begin, const LockRecord* end);
   void write_blocked(const LockRecord& begin, const LockRecord* end);
   void write_exit(const LockRecord& record);
@@ -75,8 +75,9 @@ class LockDecoder {
   std::unordered_map<uint32_t, recording::ClassId> classes_;
   std::unordered_map<uint32_t, Chain> chains_;
   std::vector<uint32_t> kept_, kept_before_;  // numbers of chains
-  // Of virtual threads an end may come before its begin: they change their carriers, and so the buffers.
-  std::unordered_map<Key, LockRecord> blocked_, entered_early_, parks_, parked_early_;
+  std::unordered_map<Key, LockRecord> blocked_, parks_;
+  // Of virtual threads, which change their carriers and so the buffers: not in the order in which they were written.
+  std::vector<LockRecord> unordered_;
   Counts counts_;
 };
 

@@ -1,0 +1,130 @@
+#include "linux/function_hook.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "linux/elf.h"
+#include "linux/loaded_library.h"
+
+#if defined(__aarch64__)
+// By hand: sanitizers change what compilers make of functions.
+asm(R"(
+  .text
+  .p2align 2
+  .globl tarsier_test_victim
+  .hidden tarsier_test_victim
+  .type tarsier_test_victim, %function
+tarsier_test_victim:
+  add w0, w0, #1
+  ret
+  .globl tarsier_test_unmovable
+  .hidden tarsier_test_unmovable
+  .type tarsier_test_unmovable, %function
+tarsier_test_unmovable:
+  adr x0, tarsier_test_victim
+  ret
+)");
+extern "C" int tarsier_test_victim(int);
+extern "C" int tarsier_test_unmovable(int);
+#else
+extern "C" int tarsier_test_victim(int x) {
+  return x + 1;
+}
+#endif
+
+namespace tarsier::linux {
+namespace {
+
+class FunctionHookTest : public testing::Test {
+ protected:
+  static std::string path() {
+    char name[4096] = {};
+    return ::readlink("/proc/self/exe", name, sizeof(name) - 1) > 0 ? name : "";
+  }
+  // The program itself is the first of the loaded libraries.
+  static uint64_t file_offset(uint64_t function) {
+    auto file = ElfFile::open(path());
+    const uint64_t address = function - loaded_libraries(false).front().base;
+    const ElfSection* text = file->section(".text");
+    return text->offset + (address - text->address);
+  }
+  static Result<FunctionHook> prepare(int (*function)(int)) {
+    const auto address = reinterpret_cast<uint64_t>(function);
+    return FunctionHook::prepare(path(), address, file_offset(address));
+  }
+};
+
+#if defined(__aarch64__)
+
+FunctionHook* g_hook = nullptr;
+
+int replacement(int x) {
+  return reinterpret_cast<int (*)(int)>(g_hook->original())(x) + 1000;
+}
+
+TEST_F(FunctionHookTest, leads_calls_to_the_replacement_and_back) {
+  auto hook = prepare(tarsier_test_victim);
+  ASSERT_TRUE(hook) << hook.error().what;
+  g_hook = &*hook;
+  volatile int one = 1;
+  EXPECT_EQ(tarsier_test_victim(one), 2);
+  ASSERT_TRUE(hook->put_on(reinterpret_cast<uint64_t>(&replacement)));
+  EXPECT_FALSE(hook->put_on(reinterpret_cast<uint64_t>(&replacement)));
+  EXPECT_EQ(tarsier_test_victim(one), 1002);
+  EXPECT_FALSE(prepare(tarsier_test_victim));  // not as the file has it
+  ASSERT_TRUE(hook->take_off());
+  EXPECT_EQ(tarsier_test_victim(one), 2);
+  EXPECT_EQ(reinterpret_cast<int (*)(int)>(hook->original())(one), 2);
+  EXPECT_TRUE(prepare(tarsier_test_victim));
+}
+
+TEST_F(FunctionHookTest, can_be_put_on_and_taken_off_while_others_call) {
+  auto hook = prepare(tarsier_test_victim);
+  ASSERT_TRUE(hook);
+  g_hook = &*hook;
+  std::atomic<bool> stop{false};
+  std::atomic<uint64_t> wrong{0}, hooked{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 2; ++t) {
+    threads.emplace_back([&] {
+      volatile int x = 5;
+      while (!stop.load(std::memory_order_relaxed)) {
+        const int result = tarsier_test_victim(x);
+        if (result == 1006) hooked.fetch_add(1, std::memory_order_relaxed);
+        if (result != 6 && result != 1006) wrong.fetch_add(1, std::memory_order_relaxed);
+      }
+    });
+  }
+  for (int i = 0; i < 200 || hooked.load() == 0; ++i) {
+    ASSERT_TRUE(hook->put_on(reinterpret_cast<uint64_t>(&replacement)));
+    std::this_thread::yield();
+    ASSERT_TRUE(hook->take_off());
+  }
+  stop.store(true);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong.load(), 0U);
+}
+
+TEST_F(FunctionHookTest, refuses_what_it_can_not_move) {
+  const auto hook = prepare(tarsier_test_unmovable);
+  ASSERT_FALSE(hook);
+  EXPECT_NE(hook.error().what.find("can't be moved"), std::string::npos);
+}
+
+#else
+
+TEST_F(FunctionHookTest, says_that_it_does_not_work_here) {
+  const auto hook = prepare(tarsier_test_victim);
+  ASSERT_FALSE(hook);
+  EXPECT_NE(hook.error().what.find("aarch64"), std::string::npos);
+}
+
+#endif
+
+}  // namespace
+}  // namespace tarsier::linux
