@@ -25,4 +25,11 @@ void for_each_contention(const Model& model, const LockCode& code, const Selecti
   park_contentions(model.locks, code, model.threads.size(), budget, selected);
 }
 
+bool owners_recorded(const Model& model) {
+  const auto sees_owners = [](const Engine& engine) {
+    return engine.is_lock() && !engine.is_missing() && engine.mechanism != "blocked";
+  };
+  return model.locks.has_owners() || std::any_of(model.engines.begin(), model.engines.end(), sees_owners);
+}
+
 }  // namespace tarsier::analysis

@@ -13,4 +13,7 @@ namespace tarsier::analysis {
 void for_each_contention(const Model& model, const LockCode& code, const Selection& selection,
                          const ContentionSink& sink, PieceBudget budget = PieceBudget());
 
+// Not of JFR itself, nor of the mechanism `blocked`: these know who was blocked, and by which thread at best.
+bool owners_recorded(const Model& model);
+
 }  // namespace tarsier::analysis

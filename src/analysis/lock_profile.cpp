@@ -14,6 +14,7 @@ class Builder {
   Builder(const AspectKeys& keys, LockProfile& profile) : keys_(keys), profile_(profile) {
     profile_.nodes.emplace_back();
     open_.push_back({});
+    last_.resize(profile_.by.size());
   }
 
   void add(const Contention& contention, std::span<const Piece> pieces) {
@@ -22,8 +23,8 @@ class Builder {
       profile_.by_owner[static_cast<size_t>(piece.owner.kind)] += length;
       uint32_t node = 0;
       add(node, length);
-      for (const LockAspect aspect : profile_.by) {
-        node = child(node, keys_.key(aspect, contention, piece));
+      for (size_t level = 0; level < profile_.by.size(); ++level) {
+        node = child(node, keys_.key(profile_.by[level], contention, piece), last_[level]);
         add(node, length);
       }
     }
@@ -48,7 +49,17 @@ class Builder {
     open_[node].ns += length;
   }
 
-  uint32_t child(uint32_t parent, uint32_t key) {
+  // Of a level: most pieces go where the one before went, at least up to the owner.
+  struct Last {
+    uint32_t parent = UINT32_MAX, key = 0, node = 0;
+  };
+
+  uint32_t child(uint32_t parent, uint32_t key, Last& last) {
+    if (last.parent != parent || last.key != key) last = {parent, key, find_child(parent, key)};
+    return last.node;
+  }
+
+  uint32_t find_child(uint32_t parent, uint32_t key) {
     auto& nodes = profile_.nodes;
     const auto hash = [](uint32_t of, uint32_t with) { return mix_hash(of, with); };
     const auto next = static_cast<uint32_t>(nodes.size());
@@ -70,6 +81,7 @@ class Builder {
   const AspectKeys& keys_;
   LockProfile& profile_;
   IndexTable table_;
+  std::vector<Last> last_;         // by level
   std::vector<Open> open_;         // by node
   std::vector<uint32_t> touched_;  // nodes
 };

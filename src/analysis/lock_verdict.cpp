@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/contentions.h"
 #include "analysis/lock_profile.h"
 #include "analysis/wording.h"
 
@@ -52,7 +53,7 @@ std::string lock_verdict(const Model& model) {
   if (is_method) {
     text += ", " + words_of_blame(share(owner.blocked_ns, blocked.blocked_ns)) + by + " holding " + held;
   } else {
-    text += ", for " + held + (model.locks.has_owners() ? "" : "; record --lock tells who held it");
+    text += ", for " + held + (owners_recorded(model) ? "" : "; record --lock tells who held it");
   }
   return text + ".";
 }

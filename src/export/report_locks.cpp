@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "analysis/contentions.h"
 #include "analysis/lock_profile.h"
 #include "analysis/wording.h"
 #include "export/escape.h"
@@ -105,10 +106,10 @@ std::string heading(const LockView& view) {
 // What the numbers don't contain.
 void append_remarks(std::string& out, const LockView& view) {
   const analysis::LockEvents& locks = view.context.model.locks;
-  if (!locks.empty() && !locks.has_owners()) {
-    append_wrapped(out,
-                   "Only who was blocked is recorded: call chains of those who held the locks are not, record --lock "
-                   "records them.");
+  if (!locks.empty() && !analysis::owners_recorded(view.context.model)) {
+    append_wrapped(out, std::string("Only who was blocked is recorded") +
+                            (locks.parks.empty() ? ", and by monitors only" : "") +
+                            ": call chains of those who held the locks are not, record --lock records them.");
   }
   const bool all_groups =
       std::find(view.profile.by.begin(), view.profile.by.end(), LockAspect::kGroup) != view.profile.by.end();
@@ -190,7 +191,7 @@ std::string locks_json(const ReportContext& context) {
   const Json json = {{"by", std::move(by)},
                      {"total_ns", profile.total()},
                      {"count", profile.nodes[0].contentions.count()},
-                     {"owners_recorded", context.model.locks.has_owners()},
+                     {"owners_recorded", analysis::owners_recorded(context.model)},
                      {"owners",
                       {{"chain_ns", view.of_owner(Owner::Kind::kChain)},
                        {"thread_ns", view.of_owner(Owner::Kind::kThread)},

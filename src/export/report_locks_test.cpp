@@ -68,7 +68,12 @@ TEST(LocksText, says_that_owners_are_not_recorded) {
   LockTrace trace;
   EXPECT_THAT(text_of(trace), HasSubstr("  none\n"));
   trace.enter(trace.period(trace.lock("p.Lock", 1), 1), trace.thread("A"), 0, kMilli, 1);
-  EXPECT_THAT(text_of(trace), HasSubstr("Only who was blocked is recorded"));
+  EXPECT_THAT(text_of(trace), HasSubstr("Only who was blocked is recorded, and by monitors only"));
+  // Nobody let go yet.
+  trace.model.engines.push_back({.name = "lock", .mechanism = "hooks"});
+  EXPECT_THAT(text_of(trace), Not(HasSubstr("Only who was blocked")));
+  trace.model.engines.back().mechanism = "blocked";
+  EXPECT_THAT(text_of(trace), HasSubstr("Only who was blocked"));
   LockTrace whole;
   fill(whole);
   EXPECT_THAT(text_of(whole), Not(HasSubstr("Only who was blocked")));
