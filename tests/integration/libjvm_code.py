@@ -54,3 +54,23 @@ def is_all_of_the_file(pid, library):
         if not ours and any(begin < to and from_ < end for from_, to in spans):
             return False
     return True
+
+
+def class_data_pointing_into(pid, library):
+    """Addresses in the JVM's archived class data whose word points into the code of `library`: native methods that were bound to
+    it. (jdk.internal.misc.Unsafe, of which park and unpark are, is always in the archive.)"""
+    bias = load_bias(pid, library)
+    spans = [(bias + address, bias + address + size) for _, address, size in executable_segments(library)]
+    found, archives = [], 0
+    with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
+        for line in pathlib.Path(f"/proc/{pid}/maps").read_text().splitlines():
+            fields = line.split(None, 5)
+            if len(fields) < 6 or not fields[5].endswith(".jsa") or not fields[1].startswith("rw"):
+                continue
+            archives += 1
+            begin, end = (int(word, 16) for word in fields[0].split("-"))
+            words = memoryview(os.pread(memory.fileno(), end - begin, begin)).cast("Q")
+            found += [begin + 8 * i for i, word in enumerate(words)
+                      if any(from_ <= word < to for from_, to in spans)]
+    assert archives, "this JVM was started without archived classes"
+    return found
