@@ -29,7 +29,7 @@ def rows_of(file):
     return read_csv(tarsier("export", file, "--to", "csv").stdout)
 
 
-def check(entering, wrong, right=0.98, seen=0.85):
+def check(entering, wrong, right=0.98, seen=0.9):
     print(entering)  # shown if one of these fails
     assert entering.held.total() > 0
     assert entering.right >= right
@@ -57,7 +57,7 @@ def test_blocked_time_has_its_true_owner(jdk, classes, tmp_path, mode, work):
 @pytest.mark.parametrize("mode", ["sync", "method", "barging", "reentrant", "fair"])
 def test_short_sections_have_their_true_owner_mostly(jdk, classes, tmp_path, mode):
     entering, _ = judge(*contend(jdk, classes, tmp_path, mode, hold_us=100, work="burn"))
-    check(entering, wrong_at_most(jdk), right=0.8 if mode in PARKS else 0.9, seen=0.5)
+    check(entering, wrong_at_most(jdk), right=0.8 if mode in PARKS else 0.9, seen=0.8)
 
 
 @pytest.mark.since(21)
@@ -71,9 +71,8 @@ def test_virtual_threads_have_their_true_owner(jdk, classes, tmp_path, mode, wor
 
 @pytest.mark.every_jvm
 @pytest.mark.parametrize("compiler", ["-Xint", "-XX:TieredStopAtLevel=1"])
-@pytest.mark.parametrize("mode", ["sync", "method", "throwing"])
-def test_owners_are_right_however_the_code_runs(jdk, classes, tmp_path, mode, compiler):
-    entering, _ = judge(*contend(jdk, classes, tmp_path, mode, work="burn", options=[compiler]))
+def test_owners_are_right_however_the_code_runs(jdk, classes, tmp_path, compiler):
+    entering, _ = judge(*contend(jdk, classes, tmp_path, "sync", work="burn", options=[compiler]))
     check(entering, wrong_at_most(jdk))
 
 
@@ -97,7 +96,7 @@ def test_owners_are_right_in_a_program_that_already_contends(jdk, classes, tmp_p
 
 
 @pytest.mark.every_jvm
-@pytest.mark.parametrize("mode", ["sync", "wait", "nested"])
+@pytest.mark.parametrize("mode", ["sync", "wait"])
 @pytest.mark.parametrize("engine", ["lock", "lock=blocked"])
 def test_contentions_are_as_many_as_the_jvm_counts(jdk, classes, tmp_path, mode, engine):
     truth, rows = contend(jdk, classes, tmp_path, mode, engine=engine)
@@ -114,7 +113,7 @@ def test_without_owners_the_blocked_time_is_right_and_no_owner_has_a_chain(jdk, 
     truth, rows = contend(jdk, classes, tmp_path, mode, engine="lock=blocked")
     entering, _ = judge(truth, rows)
     print(entering)
-    assert entering.seen_share() >= 0.85 and entering.outside_share <= 0.005
+    assert entering.seen_share() >= 0.9 and entering.outside_share <= 0.005
     assert entering.other_lock == 0 and entering.mislabelled == 0
     assert entering.share("right") == 0
     assert not any(row["owner_chain"] or row["owner_method"] for row in rows)
@@ -131,4 +130,4 @@ def test_forbidden_hooks_leave_the_blocked_side_and_that_is_said(jdk, classes, t
     document = report(file, "locks")
     assert "--no-hooks" in str(document["recording"]["engines"])
     entering, _ = judge(Truth.read(log), rows_of(file))
-    assert entering.seen_share() >= 0.85 and entering.share("right") == 0
+    assert entering.seen_share() >= 0.9 and entering.share("right") == 0

@@ -69,12 +69,12 @@ public final class LockTruth {
         }
     }
 
-    /** Until C2 has compiled it all, and has seen both ways to work: what it has never seen it would leave out. */
+    /** Until C2 has compiled it all, and has seen every way to work: what it has never seen it would leave out. */
     private static void warmUp() {
         LockLog log = new LockLog("main", 1);
         for (int i = 0; i < 60_000; i++) {
             LockSections.sleeping = i % 64 == 0;
-            LockSections.unit = i % 2048 == 0 ? 1_000_000 : 1;
+            LockSections.unit = i % 2048 == 0 ? 1_000_000 : i % 8 == 0 ? 2_000 : 1;
             step(log, i % 6);
             if (i % 1000 == 0) log.forget();
         }
