@@ -54,6 +54,12 @@ void JNICALL on_class_prepare(jvmtiEnv* jvmti, JNIEnv*, jthread, jclass klass) {
 void JNICALL on_sampled_object(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject, jclass klass, jlong size) {
   visit([&](Session& session) { session.on_sampled_object(jvmti, jni, klass, size); });
 }
+void JNICALL on_monitor_enter(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jobject object) {
+  visit([&](Session& session) { session.on_monitor_enter(jvmti, jni, thread, object); });
+}
+void JNICALL on_monitor_entered(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jobject object) {
+  visit([&](Session& session) { session.on_monitor_entered(jvmti, jni, thread, object); });
+}
 // AsyncGetCallTrace refuses to work unless somebody listens to class loading.
 void JNICALL on_class_load(jvmtiEnv*, JNIEnv*, jthread, jclass) {}
 // Not through the gate: it waits for the session, which waits for the gate. The slot keeps the session alive.
@@ -74,6 +80,8 @@ Status install_callbacks(jvmtiEnv* jvmti) {
   callbacks.ClassLoad = on_class_load;
   callbacks.VMDeath = on_vm_death;
   callbacks.SampledObjectAlloc = on_sampled_object;
+  callbacks.MonitorContendedEnter = on_monitor_enter;
+  callbacks.MonitorContendedEntered = on_monitor_entered;
   callbacks.DynamicCodeGenerated = on_dynamic_code;
   if (jvmti->SetEventCallbacks(&callbacks, sizeof(callbacks)) != JVMTI_ERROR_NONE) {
     return Error{Errc::kFailed, "the JVM does not take our JVMTI callbacks"};

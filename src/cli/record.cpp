@@ -52,6 +52,14 @@ constexpr Option kOptions[] = {
      .help = "how waits are found",
      .otherwise = "watcher",
      .allowed = "ebpf,watcher"},
+    {.name = "lock",
+     .kind = Kind::kWord,
+     .value = "SIDE",
+     .fallback = "owner",
+     .help = "record who is blocked by locks (blocked), and who holds them (owner), which hooks functions of the JVM",
+     .allowed = "blocked,owner",
+     .bare = true},
+    {.name = "no-hooks", .help = "change nothing in the JVM's code, whatever is asked for"},
     {.name = "engine",
      .kind = Kind::kWord,
      .value = "NAME",
@@ -122,7 +130,8 @@ constexpr CommandSpec kSpec = {
     .takes_program = true,
     .options = kOptions,
     .notes =
-        "Without --cpu, --alloc and --waits: CPU and allocation, as far as the JVM can. --waits alone: CPU and waits.\n"
+        "Without --cpu, --alloc, --waits and --lock: CPU, allocation and who is blocked by monitors, as far as the JVM\n"
+        "can. --waits alone: CPU and waits.\n"
         "NAME is a part of the JVM's main class or jar. If only one JVM runs, it need not be named.\n"
         "-- CMD starts a program and records its (first) JVM from its start until the program ends or the time is "
         "over;\n"
@@ -142,6 +151,8 @@ control::SessionOptions session_options(const Arguments& arguments) {
   options.waits = arguments.has("waits");
   std::tie(options.waits_min, options.waits_max) = arguments.range("waits");
   options.waits_by = arguments.text("waits-by");
+  if (arguments.has("lock")) options.lock = arguments.text("lock");
+  options.no_hooks = arguments.has("no-hooks");
   options.engine = arguments.text("engine");
   options.threads = arguments.text("threads");
   options.clock = arguments.text("clock");

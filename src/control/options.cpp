@@ -58,7 +58,7 @@ std::string with_commas(std::string_view text) {
   return plain;
 }
 
-constexpr std::array<Row, 19> kRows = {{
+constexpr std::array<Row, 21> kRows = {{
     {"cpu", Row::Takes::kNothing,
      [](AgentString& a, std::string_view) -> Status {
        a.session.cpu = true;
@@ -91,6 +91,21 @@ constexpr std::array<Row, 19> kRows = {{
        return {};
      },
      [](const SessionOptions& o) { return o.waits_by; }},
+    {"lock", Row::Takes::kMaybe,
+     [](AgentString& a, std::string_view v) -> Status {
+       if (!v.empty() && v != "blocked" && v != "owner") {
+         return Error{Errc::kUsage, "'" + std::string(v) + "' is no side of a lock: write blocked or owner"};
+       }
+       a.session.lock = v.empty() ? "owner" : v;
+       return {};
+     },
+     [](const SessionOptions& o) { return o.lock; }},
+    {"nohooks", Row::Takes::kNothing,
+     [](AgentString& a, std::string_view) -> Status {
+       a.session.no_hooks = true;
+       return {};
+     },
+     [](const SessionOptions& o) -> std::string { return o.no_hooks ? "nohooks" : ""; }},
     {"engine", Row::Takes::kValue,
      [](AgentString& a, std::string_view v) -> Status {
        a.session.engine = v;

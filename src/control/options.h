@@ -19,6 +19,8 @@ struct SessionOptions {
   bool cpu = false;          // sample where CPU time goes
   bool alloc = false;        // sample who allocates what
   bool waits = false;        // find out who waits for how long
+  std::string lock = "";     // blocked, owner: who is blocked by locks, and who holds them
+  bool no_hooks = false;     // nothing in the JVM's code may be changed, whatever is asked for
   std::string engine = "";   // fragment, agct, handshake, safepoint; empty: the best that works
   std::string threads = "";  // only those with such names, an extended regular expression; empty: all
   std::string clock =
@@ -43,8 +45,10 @@ struct SessionOptions {
   std::string waits_by = "";     // ebpf, watcher; empty: watcher
 
   // Waits are the other half of a thread's time: asked for alone they come with the CPU's.
-  [[nodiscard]] bool wants_cpu() const { return cpu || !alloc; }
-  [[nodiscard]] bool wants_alloc() const { return alloc || !(cpu || waits); }
+  [[nodiscard]] bool wants_cpu() const { return cpu || (!alloc && lock.empty()); }
+  [[nodiscard]] bool wants_alloc() const { return alloc || !(cpu || waits || !lock.empty()); }
+  // Empty: nothing of locks.
+  [[nodiscard]] std::string lock_level() const { return lock.empty() && !(cpu || alloc || waits) ? "blocked" : lock; }
 
   bool operator==(const SessionOptions&) const = default;
 };

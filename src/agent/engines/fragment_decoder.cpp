@@ -54,9 +54,12 @@ std::string name_of(const hotspot::MethodInfo& method) {
   return name + "." + method.name;
 }
 
-// Of a wait nothing is copied but what lies behind the last Java frame.
+// Samples, that is: what else is copied of a thread begins with its last Java frame.
+bool is_sample(recording::Event event) {
+  return event != recording::Event::kWait && event != recording::Event::kJavaMonitorEnter;
+}
 bool wants_native(const EngineContext& context, recording::Event event) {
-  return context.options.native && event != recording::Event::kWait;
+  return context.options.native && is_sample(event);
 }
 
 // For the unwind tables of the application's libraries, and as much for names.
@@ -103,7 +106,7 @@ Result<std::unique_ptr<FragmentDecoder>> FragmentDecoder::make(EngineContext& co
   if (!walker) return std::move(walker).error();
   decoder->walker_ = std::make_unique<hotspot::StackWalker>(std::move(*walker));
   if (decoder->native_names_ != nullptr) decoder->walker_->show_native();
-  if (context.options.save_fragments > 0 && event != recording::Event::kWait) {
+  if (context.options.save_fragments > 0 && is_sample(event)) {
     decoder->saver_ = std::make_unique<FragmentSaver>(context, memory, decoder->native_);
   }
   decoder->stub_names_ = StubNames::collect(context.jvm);
@@ -176,14 +179,31 @@ void FragmentDecoder::forget_methods() {
   }
 }
 
+void FragmentDecoder::start_over_if_forgotten() {
+  if (!events_.start_over_if_forgotten()) return;
+  stacks_.clear();
+  ++method_ids_;
+  for (LastOf& last : last_of_) last.recorded.shorten(0);
+}
+
+std::optional<FragmentDecoder::Kept> FragmentDecoder::kept(uint32_t number) {
+  start_over_if_forgotten();
+  const auto it = last_.find(number);
+  if (it == last_.end()) return std::nullopt;
+  nothing_known_.shorten(0);
+  return Kept{stack_id({}, it->second, nothing_known_), it->second.failure};
+}
+
+recording::ThreadId FragmentDecoder::thread(uint32_t serial, int64_t virtual_id) {
+  start_over_if_forgotten();
+  if (serial != 0) context_.threads.mark_seen(serial);
+  return virtual_id != 0 ? events_.virtual_thread(virtual_id) : events_.thread_of(serial);
+}
+
 void FragmentDecoder::decode(const capture::FragmentRecord& record) {
   const bool may_be_repeated = record.kept || events_.event() == recording::Event::kWallSample;
   java_bottom_.reset();
-  if (events_.start_over_if_forgotten()) {
-    stacks_.clear();
-    ++method_ids_;
-    for (LastOf& last : last_of_) last.recorded.shorten(0);
-  }
+  start_over_if_forgotten();
   if (record.repeated) {
     const auto last = last_.find(record.thread);
     nothing_known_.shorten(0);
@@ -260,7 +280,7 @@ void FragmentDecoder::walk(const hotspot::Fragment& fragment, LastOf& last, bool
   out.thawing = walked_.end == WalkEnd::kThawing;
   out.virtual_id = walked_.is_virtual ? fragment.virtual_id : 0;
   if (!walked_.complete() && !out.deeper && !out.thawing) out.failure = name_of(walked_.end);
-  if (walked_.start == hotspot::WalkStart::kNativeLeaf && native_names_ == nullptr) {
+  if (walked_.start == hotspot::WalkStart::kNativeLeaf && native_names_ == nullptr && is_sample(events_.event())) {
     out.frames.push_back({nullptr, marker(library_name(fragment.pc)), 0, FrameType::kVm});
   }
   if (whole) last.recorded.shorten(0);

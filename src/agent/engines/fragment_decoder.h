@@ -47,6 +47,15 @@ class FragmentDecoder {
   [[nodiscard]] bool stack_was_cut() const {
     return walked_.end == hotspot::WalkEnd::kTooShort || walked_.end == hotspot::WalkEnd::kNotThawed;
   }
+  // Of a record that was only to be kept, under the number that it had in the place of its thread's.
+  struct Kept {
+    recording::StackId stack;
+    std::string_view failure;  // until the decoder is asked again
+  };
+  [[nodiscard]] std::optional<Kept> kept(uint32_t number);
+  void forget_kept(uint32_t number) { last_.erase(number); }
+  // Of a thread, or of the virtual thread that it carries.
+  recording::ThreadId thread(uint32_t serial, int64_t virtual_id);
   // Once a second.
   void forget_ended_threads();
 
@@ -145,6 +154,7 @@ class FragmentDecoder {
 
   FragmentDecoder(EngineContext& context, recording::Event event);
   void forget_methods();
+  void start_over_if_forgotten();
   LastOf& last_of(uint32_t thread);
   // [GC], [JIT] or [VM]; null of Java threads.
   const std::string* root_of(LastOf& last);

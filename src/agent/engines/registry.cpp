@@ -8,6 +8,7 @@
 #include "agent/engines/alloc.h"
 #include "agent/engines/fragment.h"
 #include "agent/engines/handshake.h"
+#include "agent/engines/lock.h"
 #include "agent/engines/safepoint.h"
 #include "agent/engines/waits.h"
 
@@ -70,6 +71,7 @@ Result<std::vector<std::unique_ptr<Engine>>> make_engines(EngineContext& context
     return Error{Errc::kUsage, "fragments are saved with what their Java frames take: not together with native frames"};
   }
   if (context.options.waits) engines.push_back(make_waits_engine(context));
+  if (!context.options.lock_level().empty()) engines.push_back(make_lock_engine(context));
   if (engines.empty()) return Error{Errc::kUsage, "nothing to record: no engine was asked for"};
   return engines;
 }

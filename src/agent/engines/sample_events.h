@@ -41,11 +41,10 @@ class SampleEvents {
   // The one with the most self time so far, and its share; null if there is none.
   [[nodiscard]] std::pair<const void*, double> hottest() const;
   [[nodiscard]] recording::Event event() const { return event_; }
-
- private:
   recording::ThreadId thread_of(uint32_t serial);
   recording::ThreadId virtual_thread(int64_t id);
 
+ private:
   EngineContext& context_;
   const recording::Event event_;
   uint64_t generation_ = ~uint64_t{0};  // of the writer's ids below

@@ -1,0 +1,338 @@
+#include "agent/engines/lock.h"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+
+#include "agent/engines/fragment_decoding.h"
+#include "agent/engines/lock_capture.h"
+#include "agent/engines/lock_decoder.h"
+#include "agent/engines/lock_hooks.h"
+#include "base/clock.h"
+#include "capture/unwind_table.h"
+#include "linux/loaded_library.h"
+
+namespace tarsier::agent {
+namespace {
+
+constexpr int kFirstWithOwnerIds = 24;
+
+jvmtiCapabilities wanted_capabilities() {
+  jvmtiCapabilities wanted{};
+  wanted.can_generate_monitor_events = 1;
+  return wanted;
+}
+
+// How to leave the JVM's own functions, and ours that are called instead. Any thread.
+class JvmFunctions final : public hotspot::NativeFrames {
+ public:
+  JvmFunctions() {
+    const auto ours = reinterpret_cast<uint64_t>(&wanted_capabilities);
+    for (const linux::LoadedLibrary& library : linux::loaded_libraries()) {
+      const bool is_ours = ours >= library.code_begin && ours < library.code_end;
+      if (!is_ours && library.file_name() != "libjvm.so") continue;
+      if (auto table = capture::UnwindTable::open(library.code_begin, library.code_end, library.eh_frame_header)) {
+        tables_.push_back(*table);
+      }
+    }
+  }
+  [[nodiscard]] std::optional<UnwindRule> rule_at(Address pc) const override {
+    for (const capture::UnwindTable& table : tables_) {
+      if (table.contains(pc)) return table.rule_at(pc);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::vector<capture::UnwindTable> tables_;
+};
+
+class LockEngine final : public Engine {
+ public:
+  explicit LockEngine(EngineContext& context) : context_(context) {}
+  ~LockEngine() override;
+
+  std::string_view name() const override { return "lock"; }
+  bool dispensable() const override { return true; }
+  // The innermost frame of a release may be any inlined method.
+  bool samples_anywhere() const override { return hooks_.has_value(); }
+  Result<control::EngineReport> probe() override;
+  Status start() override;
+  bool drain() override;
+  void settle() override;
+  void silence() override { quieten(); }
+  void stop() override;
+  EngineStats stats() override { return stopped_ ? last_stats_ : read_stats(); }
+  std::vector<std::string> warnings() override { return warnings_; }
+
+  void on_monitor_enter(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jobject object) override {
+    capture_->blocked(jvmti, jni, thread, object);
+  }
+  void on_monitor_entered(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jobject object) override {
+    capture_->entered(jvmti, jni, thread, object);
+  }
+
+ private:
+  [[nodiscard]] bool wants_owners() const { return context_.options.lock_level() == "owner"; }
+  Status find_layout();
+  void quieten();
+  // What has been written so far, of all blocks or of those that were handed over.
+  void look_at_blocks(bool all);
+  bool decode_piece();
+  EngineStats read_stats();
+
+  struct Part {
+    EventBlocks::Block* block;
+    EventBlocks::Part unread;
+    bool is_last;  // the block was handed over
+  };
+
+  EngineContext& context_;
+  std::vector<std::string> warnings_;
+  std::optional<FragmentDecoding> decoding_;
+  JvmFunctions functions_;
+  std::unique_ptr<hotspot::LightWalk> walk_;
+  LockLayout layout_;
+  std::optional<LockHooks> hooks_;
+  std::unique_ptr<LockCapture> capture_;
+  std::unique_ptr<LockDecoder> decoder_;
+  std::vector<Part> parts_;  // to be decoded, in the order in which their threads wrote them
+  size_t next_part_ = 0;
+  bool look_everywhere_ = false;
+  bool hooked_ = false, started_ = false, stopped_ = false;
+  Nanos decoding_time_;
+  EngineStats last_stats_;
+};
+
+LockEngine::~LockEngine() {
+  if (layout_.ownable != nullptr) context_.jvm.jni()->DeleteGlobalRef(layout_.ownable);
+}
+
+Result<control::EngineReport> LockEngine::probe() {
+  jvmtiCapabilities possible{};
+  if (context_.jvm.jvmti()->GetPotentialCapabilities(&possible) != JVMTI_ERROR_NONE ||
+      possible.can_generate_monitor_events == 0) {
+    return Error{Errc::kUnsupported, "this JVM does not tell about contended monitors now"};
+  }
+  auto decoding = FragmentDecoding::make(context_, recording::Event::kJavaMonitorEnter, warnings_);
+  if (!decoding) return std::move(decoding).error();
+  decoding_.emplace(std::move(*decoding));
+  auto walk = hotspot::LightWalk::find(*context_.jvm.lib().structs(), functions_, context_.jvm.major());
+  if (!walk) return std::move(walk).error();
+  walk_ = std::move(*walk);
+  if (Status status = find_layout(); !status) return std::move(status).error();
+
+  control::EngineReport report{std::string(name()), "blocked", "", {}, {}};
+  if (!wants_owners()) {
+    report.why = "who blocks others, and parking, are recorded by --lock only";
+    return report;
+  }
+  if (context_.options.no_hooks) {
+    report.why = "hooks are forbidden (--no-hooks): owners' call chains and parking are not seen";
+    warnings_.push_back(report.why);
+    return report;
+  }
+  auto hooks = LockHooks::prepare(context_.jvm.major());
+  if (!hooks) {
+    report.why = "no hooks: " + hooks.error().what + "; owners' call chains and parking are not seen";
+    warnings_.push_back(report.why);
+    return report;
+  }
+  hooks_.emplace(std::move(*hooks));
+  layout_.unlocked_monitor = hooks_->unlocked_monitor();
+  report.mechanism = "hooks";
+  report.why = "the JVM's own functions lead to ours until the recording ends: " + hooks_->names();
+  warnings_.push_back("until the recording ends, functions of the JVM are hooked: " + hooks_->names());
+  if (!hooks_->sees_parking()) warnings_.emplace_back("parking is not seen: its functions are not found");
+  return report;
+}
+
+Status LockEngine::find_layout() {
+  const hotspot::VmStructs& structs = *context_.jvm.lib().structs();
+  const auto owner = structs.offset("ObjectMonitor", "_owner");
+  const auto recursions = structs.offset("ObjectMonitor", "_recursions");
+  if (!owner || !recursions) return Error{Errc::kUnsupported, "this JVM does not tell how its monitors lie"};
+  layout_.owner = *owner;
+  layout_.recursions = *recursions;
+  layout_.owner_is_id = context_.jvm.major() >= kFirstWithOwnerIds;
+
+  JNIEnv* jni = context_.jvm.jni();
+  jclass thread = jni->FindClass("java/lang/Thread");
+  if (thread != nullptr) layout_.park_blocker = jni->GetFieldID(thread, "parkBlocker", "Ljava/lang/Object;");
+  jclass ownable = jni->FindClass("java/util/concurrent/locks/AbstractOwnableSynchronizer");
+  if (ownable != nullptr) {
+    layout_.exclusive_owner = jni->GetFieldID(ownable, "exclusiveOwnerThread", "Ljava/lang/Thread;");
+    if (layout_.exclusive_owner != nullptr) layout_.ownable = static_cast<jclass>(jni->NewGlobalRef(ownable));
+    jni->DeleteLocalRef(ownable);
+  }
+  if (thread != nullptr) jni->DeleteLocalRef(thread);
+  jni->ExceptionClear();
+  if (layout_.park_blocker == nullptr) return Error{Errc::kUnsupported, "java.lang.Thread has no field parkBlocker"};
+  return {};
+}
+
+Status LockEngine::start() {
+  capture_ = std::make_unique<LockCapture>(context_.threads, decoding_->fields(), decoding_->virtual_threads(), layout_,
+                                           *walk_);
+  decoder_ = std::make_unique<LockDecoder>(context_, decoding_->decoder(), *capture_);
+  const auto memory = static_cast<size_t>(context_.options.memory.count);
+  const LockCapture::Sizes sizes{std::max<size_t>(memory / 8, 1 << 20), std::bit_floor(std::max<size_t>(memory / 16, 1 << 20)),
+                                 size_t{1} << 18};
+  if (Status status = capture_->take_memory(sizes); !status) return status;
+  started_ = true;
+  context_.threads.add_listener(*capture_);
+  if (Status status = context_.threads.add_existing(); !status) return status;
+  jvmtiEnv* jvmti = context_.jvm.jvmti();
+  const jvmtiCapabilities wanted = wanted_capabilities();
+  if (jvmti->AddCapabilities(&wanted) != JVMTI_ERROR_NONE) {
+    return Error{Errc::kUnsupported, "this JVM does not tell about contended monitors now"};
+  }
+  for (const jvmtiEvent event : {JVMTI_EVENT_MONITOR_CONTENDED_ENTERED, JVMTI_EVENT_MONITOR_CONTENDED_ENTER}) {
+    if (jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr) != JVMTI_ERROR_NONE) {
+      return Error{Errc::kUnsupported, "this JVM does not tell about contended monitors"};
+    }
+  }
+  if (!hooks_) return {};
+  hooked_ = true;
+  return hooks_->put_on(*capture_, jvmti);
+}
+
+void LockEngine::quieten() {
+  if (hooked_) {
+    if (Status status = hooks_->take_off(); !status) warnings_.push_back(status.error().what);
+    hooked_ = false;
+  }
+}
+
+void LockEngine::look_at_blocks(bool all) {
+  parts_.clear();
+  next_part_ = 0;
+  EventBlocks& blocks = capture_->blocks();
+  for (size_t i = 0; i < blocks.count(); ++i) {
+    EventBlocks::Block& block = blocks[i];
+    const uint32_t state = block.state.load(std::memory_order_acquire);
+    const bool full = state == EventBlocks::Block::kFull;
+    if (!full && !(all && state == EventBlocks::Block::kInUse)) continue;
+    parts_.push_back({&block, EventBlocks::unread(block), full});
+  }
+  std::sort(parts_.begin(), parts_.end(), [](const Part& a, const Part& b) { return a.block->taken < b.block->taken; });
+}
+
+bool LockEngine::decode_piece() {
+  // What the events speak of was written before them.
+  while (capture_->names().consume(
+             [this](const uint8_t* name, size_t) { decoder_->name(*reinterpret_cast<const LockName*>(name)); },
+             kPiece) == kPiece) {
+  }
+  decoding_->decoder().begin();
+  const size_t chains = capture_->chains().consume(
+      [this](const uint8_t* record, size_t) {
+        decoder_->chain(*reinterpret_cast<const capture::FragmentRecord*>(record));
+      },
+      kPiece);
+  if (chains == kPiece) return true;
+  constexpr size_t kEvents = 512;
+  size_t done = 0;
+  while (next_part_ < parts_.size() && done < kEvents) {
+    Part& part = parts_[next_part_];
+    while (part.unread.size >= sizeof(LockRecord) && done < kEvents) {
+      decoder_->event(*reinterpret_cast<const LockRecord*>(part.unread.bytes));
+      part.unread.bytes += sizeof(LockRecord);
+      part.unread.size -= sizeof(LockRecord);
+      part.block->read += sizeof(LockRecord);
+      ++done;
+    }
+    if (part.unread.size >= sizeof(LockRecord)) break;
+    if (part.is_last) EventBlocks::give_back(*part.block);
+    ++next_part_;
+  }
+  return next_part_ < parts_.size();
+}
+
+bool LockEngine::drain() {
+  if (!started_ || stopped_) return false;
+  const Nanos start = clock_now(CLOCK_THREAD_CPUTIME_ID);
+  if (next_part_ >= parts_.size()) {
+    look_at_blocks(look_everywhere_);
+    look_everywhere_ = false;
+  }
+  const bool more = decode_piece();
+  decoding_time_ = decoding_time_ + (clock_now(CLOCK_THREAD_CPUTIME_ID) - start);
+  return more;
+}
+
+void LockEngine::settle() {
+  if (!started_ || stopped_) return;
+  look_everywhere_ = true;
+  decoding_->decoder().forget_ended_threads();
+  decoder_->settle();
+  capture_->forget_ended();
+}
+
+void LockEngine::stop() {
+  if (!started_ || stopped_) return;
+  quieten();
+  jvmtiEnv* jvmti = context_.jvm.jvmti();
+  for (const jvmtiEvent event : {JVMTI_EVENT_MONITOR_CONTENDED_ENTER, JVMTI_EVENT_MONITOR_CONTENDED_ENTERED}) {
+    (void)jvmti->SetEventNotificationMode(JVMTI_DISABLE, event, nullptr);
+  }
+  const jvmtiCapabilities taken = wanted_capabilities();
+  (void)jvmti->RelinquishCapabilities(&taken);
+  context_.threads.remove_listener(*capture_);
+  // Twice: what a thread was still writing when the first look was taken.
+  for (int i = 0; i < 2; ++i) {
+    while (drain()) context_.make_room();
+    look_everywhere_ = true;
+  }
+  while (drain()) context_.make_room();
+  decoder_->write_ongoing();
+  last_stats_ = read_stats();
+  stopped_ = true;
+}
+
+EngineStats LockEngine::read_stats() {
+  EngineStats stats;
+  if (!started_) return stats;
+  const LockCounters& counters = capture_->counters();
+  const LockDecoder::Counts& counts = decoder_->counts();
+  const auto of = [](const std::atomic<uint64_t>& counter) { return counter.load(std::memory_order_relaxed); };
+  stats.dropped["no free buffer"] = of(counters.no_buffer);
+  stats.dropped["thread not registered"] = of(counters.unknown_thread);
+  stats.dropped["began before the recording, or its begin was dropped"] = counts.no_begin;
+  stats.taken = of(counters.taken) + counts.ongoing;
+  stats.written = counts.written;
+  stats.failed = counts.failed;
+  uint64_t lost = 0;
+  for (const auto event : {recording::Event::kJavaMonitorEnter, recording::Event::kMonitorExit,
+                           recording::Event::kThreadPark, recording::Event::kUnpark}) {
+    lost += context_.writer.lost_events(event);
+  }
+  stats.dropped["disk error"] = lost;
+  stats.written -= lost;
+  stats.memory = Bytes(static_cast<int64_t>(capture_->memory_used()));
+  const auto number = [](uint64_t value) { return static_cast<int64_t>(value); };
+  stats.counters = {
+      {"decoding (ns of CPU time)", decoding_time_.count},
+      {"blocked by a monitor", number(counts.monitors)},
+      {"monitors released while contended", number(counts.exits)},
+      {"releases soon after another of the same owner, passed over", number(of(counters.passed_over))},
+      {"parks", number(counts.parks)},
+      {"unparks", number(counts.unparks)},
+      {"chains: known", number(of(counters.chains_found))},
+      {"chains: new", number(of(counters.chains_new))},
+      {"chains: decoded each time", number(of(counters.chains_unknown))},
+      {"chains: no room", number(of(counters.chains_lost))},
+      {"frames walked", number(of(counters.frames))},
+      {"locks without a name", number(of(counters.names_lost))},
+      {"monitors without an order", number(of(counters.monitors_lost))},
+  };
+  return stats;
+}
+
+}  // namespace
+
+std::unique_ptr<Engine> make_lock_engine(EngineContext& context) {
+  return std::make_unique<LockEngine>(context);
+}
+
+}  // namespace tarsier::agent

@@ -1,0 +1,257 @@
+#include "agent/engines/lock_decoder.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "agent/method_names.h"
+#include "base/clock.h"
+
+namespace tarsier::agent {
+namespace {
+
+constexpr uint64_t kVirtual = uint64_t{1} << 63;
+constexpr int64_t kNone = std::numeric_limits<int64_t>::min();  // as JFR writes it
+
+std::string_view or_null(const std::string& text) {
+  return text.empty() ? std::string_view() : std::string_view(text);
+}
+
+const char* name_of(LockAct act) {
+  return act == LockAct::kExit ? "exit" : act == LockAct::kWaits ? "wait" : "unlock";
+}
+
+Nanos at(const LockRecord& record) {
+  return Nanos(static_cast<int64_t>(record.time_ns));
+}
+
+}  // namespace
+
+void LockDecoder::start_over_if_forgotten() {
+  if (generation_ == context_.writer.generation()) return;
+  generation_ = context_.writer.generation();
+  classes_.clear();
+  chains_.clear();
+}
+
+LockDecoder::Key LockDecoder::key_of(const LockRecord& record) {
+  return record.virtual_id != 0 ? kVirtual | static_cast<uint64_t>(record.virtual_id) : record.thread;
+}
+
+void LockDecoder::name(const LockName& name) {
+  locks_[name.number] = {std::string(class_name_of(name.text())), name.identity};
+}
+
+void LockDecoder::chain(const capture::FragmentRecord& record) {
+  stacks_.decode(record);
+  kept_.push_back(record.thread);
+}
+
+const LockDecoder::Chain& LockDecoder::chain_of(uint32_t number) {
+  const auto [it, is_new] = chains_.try_emplace(number);
+  if (!is_new) return it->second;
+  if (number == 0) {
+    it->second.failure = "not_copied";
+  } else if (const auto kept = stacks_.kept(number)) {
+    it->second = {kept->stack, std::string(kept->failure)};
+  } else {
+    it->second.failure = "forgotten";
+  }
+  return it->second;
+}
+
+recording::ClassId LockDecoder::class_of(uint32_t lock) {
+  const auto known = locks_.find(lock);
+  if (known == locks_.end()) return {};
+  const auto [it, is_new] = classes_.try_emplace(lock);
+  if (is_new) it->second = context_.writer.klass(known->second.class_name);
+  return it->second;
+}
+
+int64_t LockDecoder::identity_of(uint32_t lock) const {
+  const auto known = locks_.find(lock);
+  return known != locks_.end() ? known->second.identity : 0;
+}
+
+recording::ThreadId LockDecoder::thread_of(const LockRecord& record) {
+  return stacks_.thread(record.thread, record.virtual_id);
+}
+recording::ThreadId LockDecoder::carrier_of(const LockRecord& record) {
+  return record.virtual_id != 0 ? stacks_.thread(record.thread, 0) : recording::ThreadId();
+}
+recording::ThreadId LockDecoder::owner_of(uint64_t owner) {
+  const auto [serial, virtual_id] = capture_.owner_of(owner);
+  return serial != 0 || virtual_id != 0 ? stacks_.thread(serial, virtual_id) : recording::ThreadId();
+}
+recording::ThreadId LockDecoder::thread_by_java_id(int64_t id) {
+  if (id == 0) return {};
+  const uint32_t serial = capture_.serial_of_java_id(id);
+  return stacks_.thread(serial, serial == 0 ? id : 0);
+}
+
+void LockDecoder::count(const Chain& chain) {
+  ++counts_.written;
+  counts_.failed += chain.failure.empty() ? 0 : 1;
+}
+
+void LockDecoder::event(const LockRecord& record) {
+  start_over_if_forgotten();
+  switch (record.act) {
+    case LockAct::kBlocked:
+      return begins(blocked_, entered_early_, record);
+    case LockAct::kEntered:
+      return ends(blocked_, entered_early_, record);
+    case LockAct::kPark:
+      return begins(parks_, parked_early_, record);
+    case LockAct::kParked:
+      return ends(parks_, parked_early_, record);
+    case LockAct::kExit:
+    case LockAct::kUnlocked:
+    case LockAct::kWaits:
+      return write_exit(record);
+    case LockAct::kUnpark:
+      return write_unpark(record);
+  }
+}
+
+void LockDecoder::begins(std::unordered_map<Key, LockRecord>& open, std::unordered_map<Key, LockRecord>& early,
+                         const LockRecord& record) {
+  const auto end = early.find(key_of(record));
+  if (end != early.end() && end->second.time_ns >= record.time_ns) {
+    write_pair(record, &end->second);
+    early.erase(end);
+    return;
+  }
+  open[key_of(record)] = record;
+}
+
+void LockDecoder::ends(std::unordered_map<Key, LockRecord>& open, std::unordered_map<Key, LockRecord>& early,
+                       const LockRecord& record) {
+  const auto begin = open.find(key_of(record));
+  if (begin != open.end() && begin->second.time_ns <= record.time_ns) {
+    write_pair(begin->second, &record);
+    open.erase(begin);
+  } else if (record.virtual_id != 0) {
+    if (!early.insert_or_assign(key_of(record), record).second) ++counts_.no_begin;
+  } else {
+    ++counts_.no_begin;
+  }
+}
+
+void LockDecoder::write_pair(const LockRecord& begin, const LockRecord* end) {
+  begin.act == LockAct::kBlocked ? write_blocked(begin, end) : write_park(begin, end);
+}
+
+void LockDecoder::write_blocked(const LockRecord& begin, const LockRecord* end) {
+  const Chain& chain = chain_of(begin.chain);
+  const int64_t until = end != nullptr ? at(*end).count : monotonic_now().count;
+  const uint32_t lock = begin.lock != 0 || end == nullptr ? begin.lock : end->lock;
+  const recording::Value values[] = {
+      until - at(begin).count,
+      thread_of(begin),
+      chain.stack,
+      class_of(lock),
+      owner_of(begin.other),
+      static_cast<int64_t>(begin.object),
+      identity_of(lock),
+      static_cast<int64_t>(begin.generation),
+      static_cast<int64_t>(end != nullptr ? end->sequence : 0),
+      int64_t{0},
+      static_cast<int64_t>(end == nullptr),
+      or_null(chain.failure),
+      carrier_of(begin),
+  };
+  context_.writer.event(recording::Event::kJavaMonitorEnter, at(begin), values);
+  ++counts_.monitors;
+  count(chain);
+}
+
+void LockDecoder::write_exit(const LockRecord& record) {
+  const Chain& chain = chain_of(record.chain);
+  const recording::Value values[] = {
+      thread_of(record),
+      chain.stack,
+      class_of(record.lock),
+      static_cast<int64_t>(record.object),
+      identity_of(record.lock),
+      static_cast<int64_t>(record.generation),
+      static_cast<int64_t>(record.sequence),
+      std::string_view(name_of(record.act)),
+      owner_of(record.other),
+      or_null(chain.failure),
+      carrier_of(record),
+  };
+  context_.writer.event(recording::Event::kMonitorExit, at(record), values);
+  ++counts_.exits;
+  count(chain);
+}
+
+void LockDecoder::write_park(const LockRecord& begin, const LockRecord* end) {
+  const Chain& chain = chain_of(begin.chain);
+  const int64_t until = end != nullptr ? at(*end).count : monotonic_now().count;
+  const auto time = static_cast<int64_t>(begin.object);
+  const bool has_timeout = !begin.is_deadline && time != 0;
+  const recording::Value values[] = {
+      until - at(begin).count,
+      thread_of(begin),
+      chain.stack,
+      class_of(begin.lock),
+      has_timeout ? time : kNone,
+      begin.is_deadline ? time : kNone,
+      int64_t{0},
+      identity_of(begin.lock),
+      static_cast<int64_t>(begin.sequence),
+      static_cast<int64_t>(end != nullptr ? end->sequence : 0),
+      thread_by_java_id(static_cast<int64_t>(begin.other)),
+      static_cast<int64_t>(end == nullptr),
+      or_null(chain.failure),
+      carrier_of(begin),
+  };
+  context_.writer.event(recording::Event::kThreadPark, at(begin), values);
+  ++counts_.parks;
+  count(chain);
+}
+
+void LockDecoder::write_unpark(const LockRecord& record) {
+  const Chain& chain = chain_of(record.chain);
+  const recording::Value values[] = {
+      thread_of(record),
+      chain.stack,
+      thread_by_java_id(static_cast<int64_t>(record.other)),
+      static_cast<int64_t>(record.sequence),
+      or_null(chain.failure),
+      carrier_of(record),
+  };
+  context_.writer.event(recording::Event::kUnpark, at(record), values);
+  ++counts_.unparks;
+  count(chain);
+}
+
+void LockDecoder::write_ongoing() {
+  start_over_if_forgotten();
+  for (const auto* open : {&blocked_, &parks_}) {
+    for (const auto& [key, record] : *open) {
+      write_pair(record, nullptr);
+      ++counts_.ongoing;
+    }
+  }
+  counts_.no_begin += entered_early_.size() + parked_early_.size();
+  blocked_.clear();
+  parks_.clear();
+  entered_early_.clear();
+  parked_early_.clear();
+}
+
+void LockDecoder::settle() {
+  // Stacks are kept for as long as somebody may still write their numbers.
+  const size_t most = static_cast<size_t>(context_.options.memory.count) / (16 << 10);
+  if (kept_.size() < most) return;
+  capture_.forget_chains();
+  for (const uint32_t number : kept_before_) {
+    stacks_.forget_kept(number);
+    chains_.erase(number);
+  }
+  kept_before_ = std::move(kept_);
+  kept_.clear();
+}
+
+}  // namespace tarsier::agent

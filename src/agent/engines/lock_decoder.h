@@ -1,0 +1,83 @@
+// Turns what threads wrote about locks into events of the recording: begin and end of a blocked time are put together,
+// numbers of chains, locks and threads become constants. Session thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "agent/engines/engine.h"
+#include "agent/engines/fragment_decoder.h"
+#include "agent/engines/lock_capture.h"
+#include "agent/engines/lock_records.h"
+
+namespace tarsier::agent {
+
+class LockDecoder {
+ public:
+  LockDecoder(EngineContext& context, FragmentDecoder& stacks, LockCapture& capture)
+      : context_(context), stacks_(stacks), capture_(capture) {}
+
+  void name(const LockName& name);
+  void chain(const capture::FragmentRecord& record);
+  void event(const LockRecord& record);
+  // Those whose end has not come when the recording ends.
+  void write_ongoing();
+  // About once a second.
+  void settle();
+
+  struct Counts {
+    uint64_t written = 0;    // events, of those that were taken
+    uint64_t failed = 0;     // of them: without a stack
+    uint64_t no_begin = 0;   // taken, but where it began is not known
+    uint64_t ongoing = 0;    // written, and not taken
+    uint64_t monitors = 0, exits = 0, parks = 0, unparks = 0;
+  };
+  [[nodiscard]] const Counts& counts() const { return counts_; }
+
+ private:
+  struct Lock {
+    std::string class_name;
+    int32_t identity = 0;
+  };
+  struct Chain {
+    recording::StackId stack;
+    std::string failure;
+  };
+  using Key = uint64_t;  // of a thread, virtual or not
+  static Key key_of(const LockRecord& record);
+
+  void start_over_if_forgotten();
+  const Chain& chain_of(uint32_t number);
+  [[nodiscard]] recording::ClassId class_of(uint32_t lock);
+  [[nodiscard]] int64_t identity_of(uint32_t lock) const;
+  recording::ThreadId thread_of(const LockRecord& record);
+  recording::ThreadId carrier_of(const LockRecord& record);
+  recording::ThreadId owner_of(uint64_t owner);
+  recording::ThreadId thread_by_java_id(int64_t id);
+  void begins(std::unordered_map<Key, LockRecord>& open, std::unordered_map<Key, LockRecord>& early,
+              const LockRecord& record);
+  void ends(std::unordered_map<Key, LockRecord>& open, std::unordered_map<Key, LockRecord>& early,
+            const LockRecord& record);
+  void write_pair(const LockRecord& begin, const LockRecord* end);
+  void write_blocked(const LockRecord& begin, const LockRecord* end);
+  void write_exit(const LockRecord& record);
+  void write_park(const LockRecord& begin, const LockRecord* end);
+  void write_unpark(const LockRecord& record);
+  void count(const Chain& chain);
+
+  EngineContext& context_;
+  FragmentDecoder& stacks_;
+  LockCapture& capture_;
+  uint64_t generation_ = ~uint64_t{0};  // of the writer's ids below
+  std::unordered_map<uint32_t, Lock> locks_;
+  std::unordered_map<uint32_t, recording::ClassId> classes_;
+  std::unordered_map<uint32_t, Chain> chains_;
+  std::vector<uint32_t> kept_, kept_before_;  // numbers of chains
+  // Of virtual threads an end may come before its begin: they change their carriers, and so the buffers.
+  std::unordered_map<Key, LockRecord> blocked_, entered_early_, parks_, parked_early_;
+  Counts counts_;
+};
+
+}  // namespace tarsier::agent

@@ -1,0 +1,241 @@
+#include "agent/engines/lock_hooks.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <iterator>
+#include <optional>
+
+#include "base/sigsafe/gate.h"
+#include "linux/elf.h"
+#include "linux/loaded_library.h"
+
+namespace tarsier::agent {
+namespace {
+
+using Function = uint64_t (*)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
+
+// For ever: threads that were parked when the last session ended come back here at any time.
+struct Hooked {
+  std::atomic<LockCapture*> capture{nullptr};
+  std::atomic<jvmtiEnv*> jvmti{nullptr};
+  Gate gate;
+  std::atomic<Function> exit{nullptr}, unlock{nullptr}, wait{nullptr};
+  std::atomic<Function> park{nullptr}, unpark{nullptr};
+};
+Hooked g_hooked;
+
+// In how many functions of ours the thread is, and what they have seen.
+struct Depth {
+  uint32_t in_wait;
+  bool released;  // since the unlocking was entered
+};
+thread_local Depth t_depth;
+
+class Visit {
+ public:
+  Visit() : key_(static_cast<uint32_t>(reinterpret_cast<uintptr_t>(&t_depth) >> 6)) {
+    g_hooked.gate.enter(key_);
+    capture_ = g_hooked.capture.load(std::memory_order_seq_cst);  // see Gate
+  }
+  ~Visit() { g_hooked.gate.leave(key_); }
+  Visit(const Visit&) = delete;
+  Visit& operator=(const Visit&) = delete;
+  explicit operator bool() const { return capture_ != nullptr; }
+  LockCapture* operator->() const { return capture_; }
+
+ private:
+  uint32_t key_;
+  LockCapture* capture_;
+};
+
+// What the registers were where the function was called that this stands in. To be used in its outermost block.
+#define TARSIER_CALLER()                                                           \
+  LockCapture::Caller {                                                            \
+    reinterpret_cast<uint64_t>(__builtin_return_address(0)),                       \
+        reinterpret_cast<uint64_t>(__builtin_dwarf_cfa()),                         \
+        *static_cast<const uint64_t*>(__builtin_frame_address(0))                  \
+  }
+
+// ObjectMonitor::exit, or the part of it that is left when the compiler has put the rest into its callers. The monitor
+// is the first argument in all releases.
+[[gnu::noinline]] uint64_t hooked_exit(uint64_t monitor, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e,
+                                       uint64_t f, uint64_t g) {
+  const LockCapture::Caller caller = TARSIER_CALLER();
+  LockCapture::Release release;
+  if (const Visit capture; capture) release = capture->releasing(monitor);
+  const uint64_t result = g_hooked.exit.load(std::memory_order_relaxed)(monitor, a, b, c, d, e, f, g);
+  if (release.generation == 0) return result;
+  t_depth.released = true;
+  if (const Visit capture; capture) {
+    capture->released(release, t_depth.in_wait > 0 ? LockAct::kWaits : LockAct::kExit, caller);
+  }
+  return result;
+}
+
+// SharedRuntime::complete_monitor_unlocking_C(oopDesc*, BasicLock*, JavaThread*), for compiled code that has released
+// the monitor by itself and found that somebody waits: unless it gets it again, ObjectMonitor::exit is not called.
+[[gnu::noinline]] uint64_t hooked_unlock(uint64_t object, uint64_t lock, uint64_t java_thread, uint64_t c, uint64_t d,
+                                         uint64_t e, uint64_t f, uint64_t g) {
+  const LockCapture::Caller caller = TARSIER_CALLER();
+  LockCapture::Release release;
+  if (const Visit capture; capture) {
+    if (const uint64_t monitor = capture->just_unlocked(java_thread)) release = capture->unlocked(monitor);
+  }
+  t_depth.released = false;
+  const uint64_t result = g_hooked.unlock.load(std::memory_order_relaxed)(object, lock, java_thread, c, d, e, f, g);
+  if (release.generation == 0 || t_depth.released) return result;
+  if (const Visit capture; capture) capture->released(release, LockAct::kUnlocked, caller);
+  return result;
+}
+
+// ObjectMonitor::wait: releases inside of it are no ends of a synchronized region.
+[[gnu::noinline]] uint64_t hooked_wait(uint64_t monitor, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e,
+                                       uint64_t f, uint64_t g) {
+  ++t_depth.in_wait;
+  const uint64_t result = g_hooked.wait.load(std::memory_order_relaxed)(monitor, a, b, c, d, e, f, g);
+  --t_depth.in_wait;
+  return result;
+}
+
+// Unsafe_Park(JNIEnv*, jobject, jboolean, jlong)
+[[gnu::noinline]] uint64_t hooked_park(uint64_t env, uint64_t unsafe, uint64_t is_deadline, uint64_t time, uint64_t d,
+                                       uint64_t e, uint64_t f, uint64_t g) {
+  const LockCapture::Caller caller = TARSIER_CALLER();
+  auto* jni = reinterpret_cast<JNIEnv*>(env);
+  LockCapture::Park park;
+  if (const Visit capture; capture) {
+    park = capture->park(g_hooked.jvmti.load(std::memory_order_relaxed), jni, (is_deadline & 0xff) != 0,
+                         static_cast<int64_t>(time), caller);
+  }
+  const uint64_t result = g_hooked.park.load(std::memory_order_relaxed)(env, unsafe, is_deadline, time, d, e, f, g);
+  if (!park.begun) return result;
+  if (const Visit capture; capture) capture->parked(park);
+  return result;
+}
+
+// Unsafe_Unpark(JNIEnv*, jobject, jobject)
+[[gnu::noinline]] uint64_t hooked_unpark(uint64_t env, uint64_t unsafe, uint64_t target, uint64_t c, uint64_t d,
+                                         uint64_t e, uint64_t f, uint64_t g) {
+  const LockCapture::Caller caller = TARSIER_CALLER();
+  LockCapture::Unpark unpark;
+  if (const Visit capture; capture) {
+    unpark = capture->unparking(reinterpret_cast<JNIEnv*>(env), reinterpret_cast<jobject>(target));
+  }
+  const uint64_t result = g_hooked.unpark.load(std::memory_order_relaxed)(env, unsafe, target, c, d, e, f, g);
+  if (unpark.sequence == 0) return result;
+  if (const Visit capture; capture) capture->unparked(unpark, caller);
+  return result;
+}
+
+struct Site {
+  std::array<const char*, 4> names;  // the first that is there
+  std::atomic<Function> Hooked::*original;
+  Function replacement;
+  int since;  // release
+};
+const Site kExit = {{"_ZN13ObjectMonitor4exitEP10JavaThreadb.part.0", "_ZN13ObjectMonitor4exitEP10JavaThreadb",
+                     "_ZN13ObjectMonitor4exitEbP6Thread.part.0", "_ZN13ObjectMonitor4exitEbP6Thread"},
+                    &Hooked::exit,
+                    hooked_exit,
+                    0};
+const Site kWait = {{"_ZN13ObjectMonitor4waitElbP10JavaThread", "_ZN13ObjectMonitor4waitElbP6Thread"},
+                    &Hooked::wait,
+                    hooked_wait,
+                    0};
+constexpr int kFirstThatReleasesItself = 24;
+const Site kUnlock = {{"_ZN13SharedRuntime28complete_monitor_unlocking_CEP7oopDescP9BasicLockP10JavaThread"},
+                      &Hooked::unlock,
+                      hooked_unlock,
+                      kFirstThatReleasesItself};
+const Site kPark = {{"Unsafe_Park"}, &Hooked::park, hooked_park, 0};
+const Site kUnpark = {{"Unsafe_Unpark"}, &Hooked::unpark, hooked_unpark, 0};
+
+// Where a JavaThread keeps the monitor that was just released, by the code that looks there:
+//   ldr xA, [xN, #offset];  cbz xA, ..;  str xzr, [xN, #offset]
+uint64_t find_unlocked_monitor(uint64_t function) {
+#if defined(__aarch64__)
+  constexpr size_t kLook = 40;
+  uint32_t code[kLook];
+  std::memcpy(code, reinterpret_cast<const void*>(function), sizeof(code));
+  for (size_t i = 0; i + 2 < kLook; ++i) {
+    const bool loads = (code[i] & 0xffc00000) == 0xf9400000;
+    const bool tests = (code[i + 1] & 0xff00001f) == (0xb4000000 | (code[i] & 0x1f));
+    const bool clears = (code[i + 2] & 0xffc0001f) == 0xf900001f && ((code[i + 2] ^ code[i]) & 0x3fffe0) == 0;
+    if (loads && tests && clears) return uint64_t{(code[i] >> 10) & 0xfff} * 8;
+  }
+#endif
+  (void)function;
+  return 0;
+}
+
+}  // namespace
+
+Result<LockHooks> LockHooks::prepare(int major) {
+  const auto library = linux::find_library("libjvm.so");
+  if (!library) return Error{Errc::kUnsupported, "libjvm.so is not among the loaded libraries"};
+  auto file = linux::ElfFile::open(library->path);
+  if (!file) return std::move(file).error();
+  const linux::ElfSection* text = file->section(".text");
+  if (text == nullptr) return Error{Errc::kUnsupported, "libjvm.so has no section .text"};
+  LockHooks hooks;
+  std::string problem;
+  const auto add = [&](const Site& site) -> uint64_t {
+    if (major < site.since) return 0;
+    for (const char* name : site.names) {
+      const auto symbol = name != nullptr ? file->symbol(name) : std::nullopt;
+      if (!symbol || symbol->address < text->address || symbol->address >= text->address + text->size) continue;
+      const uint64_t function = library->base + symbol->address;
+      auto hook = linux::FunctionHook::prepare(library->path, function, text->offset + (symbol->address - text->address));
+      if (!hook) {
+        problem = hook.error().what;
+        return 0;
+      }
+      (g_hooked.*site.original).store(reinterpret_cast<Function>(hook->original()), std::memory_order_relaxed);
+      hooks.hooks_.push_back({std::move(*hook), reinterpret_cast<uint64_t>(site.replacement)});
+      hooks.names_ += (hooks.names_.empty() ? "" : ", ") + std::string(name);
+      return function;
+    }
+    problem = "this JVM's library has no symbol " + std::string(site.names[0]) + ": it was stripped";
+    return 0;
+  };
+  if (add(kExit) == 0) return Error{Errc::kUnsupported, problem};
+  (void)add(kWait);
+  if (const uint64_t unlock = add(kUnlock)) hooks.unlocked_monitor_ = find_unlocked_monitor(unlock);
+  hooks.sees_parking_ = add(kPark) != 0 && add(kUnpark) != 0;
+  return hooks;
+}
+
+Status LockHooks::put_on(LockCapture& capture, jvmtiEnv* jvmti) {
+  g_hooked.jvmti.store(jvmti, std::memory_order_relaxed);
+  g_hooked.capture.store(&capture, std::memory_order_seq_cst);
+  for (Hook& hook : hooks_) {
+    if (Status status = hook.function.put_on(hook.replacement); !status) {
+      (void)take_off();
+      return status;
+    }
+  }
+  return {};
+}
+
+Status LockHooks::take_off() {
+  Status status;
+  for (Hook& hook : hooks_) {
+    if (Status one = hook.function.take_off(); !one) status = std::move(one);
+  }
+  g_hooked.capture.store(nullptr, std::memory_order_seq_cst);
+  // Nobody waits in there for anything; but a debugger may have suspended a thread in the middle.
+  for (int i = 0; !g_hooked.gate.quiet(); ++i) {
+    if (i < 100) {
+      ::sched_yield();
+    } else {
+      ::usleep(1000);
+    }
+  }
+  return status;
+}
+
+}  // namespace tarsier::agent

@@ -1,0 +1,93 @@
+// Buffers of events: each thread writes into a block of its own, without synchronisation; a full one is handed over and
+// a new one is taken. Blocks are of different sizes, drawn by chance, so that equal threads do not fill theirs at the
+// same time. Memory is bounded: without a free block the event is dropped, and the caller counts it.
+//
+// One consumer. It reads full blocks as they come, and what has been written into the others when it likes: an event is
+// there for it once the block's `written` says so.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "base/sigsafe/random_period.h"
+
+namespace tarsier {
+
+class EventBlocks {
+ public:
+  static constexpr size_t kBlockBytes = 24 << 10;
+  static constexpr size_t kSmallest = 8 << 10;
+
+  struct Block {
+    enum State : uint32_t { kFree, kInUse, kFull };
+    std::atomic<uint32_t> state{kFree};
+    std::atomic<uint32_t> written{0};  // bytes
+    uint32_t read = 0;                 // of these, by the consumer
+    uint32_t room = 0;
+    uint64_t taken = 0;  // a number that grows with each block taken: those of a thread are in its order
+    uint8_t bytes[kBlockBytes - 24];
+  };
+  static_assert(sizeof(Block) == kBlockBytes);
+
+  // `memory` is zeroed and owned by the caller.
+  EventBlocks(void* memory, size_t bytes, uint64_t seed) noexcept
+      : blocks_(static_cast<Block*>(memory)), count_(bytes / kBlockBytes), random_(seed | 1) {}
+
+  // A block for the calling thread; null if all are taken.
+  Block* take() noexcept {
+    const uint64_t number = taken_.fetch_add(1, std::memory_order_relaxed);
+    for (size_t i = 0; i < count_; ++i) {
+      Block& block = blocks_[(number + i) % count_];
+      uint32_t free = Block::kFree;
+      // Acquire: what the consumer has done to it is done.
+      if (block.state.load(std::memory_order_relaxed) != Block::kFree ||
+          !block.state.compare_exchange_strong(free, Block::kInUse, std::memory_order_acquire)) {
+        continue;
+      }
+      uint64_t draw = random_ ^ (number * 0x9e3779b97f4a7c15ULL) ^ 1;
+      const size_t most = sizeof(block.bytes);
+      block.room = static_cast<uint32_t>(kSmallest + next_random(draw) % (most - kSmallest + 1));
+      block.taken = number + 1;
+      return &block;
+    }
+    return nullptr;
+  }
+
+  // By the thread that has it. False if it is full.
+  static bool write(Block& block, const void* event, size_t bytes) noexcept {
+    const uint32_t at = block.written.load(std::memory_order_relaxed);
+    if (at + bytes > block.room) return false;
+    std::memcpy(block.bytes + at, event, bytes);
+    block.written.store(at + static_cast<uint32_t>(bytes), std::memory_order_release);
+    return true;
+  }
+  static void hand_over(Block& block) noexcept { block.state.store(Block::kFull, std::memory_order_release); }
+
+  // The consumer: what has not been read yet, and how much of it there is now. After that, of a full block, give_back().
+  struct Part {
+    const uint8_t* bytes;
+    size_t size;
+  };
+  static Part unread(const Block& block) noexcept {
+    const uint32_t written = block.written.load(std::memory_order_acquire);
+    return {block.bytes + block.read, written - block.read};
+  }
+  static void give_back(Block& block) noexcept {
+    block.written.store(0, std::memory_order_relaxed);
+    block.read = 0;
+    block.state.store(Block::kFree, std::memory_order_release);
+  }
+
+  [[nodiscard]] size_t count() const noexcept { return count_; }
+  Block& operator[](size_t i) noexcept { return blocks_[i]; }
+
+ private:
+  Block* const blocks_;
+  const size_t count_;
+  const uint64_t random_;
+  std::atomic<uint64_t> taken_{0};
+};
+
+}  // namespace tarsier

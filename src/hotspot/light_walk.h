@@ -1,0 +1,88 @@
+// The light walk: what tells a thread's call chain from all others, by the thread itself and in a fraction of a
+// microsecond. It names nothing and resolves no inlined methods: it goes from frame to frame by their sizes and makes a
+// number of the return addresses (and, where code is interpreted, of the bytecodes). A number seen before is a chain
+// seen before; of a new one the stack is copied, and decoded elsewhere.
+//
+// For threads that have called the JVM, not for signal handlers: what is met for the first time is looked up with
+// memory of its own, from a part that was set aside.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "base/memory.h"
+#include "base/result.h"
+#include "hotspot/code_cache.h"
+#include "hotspot/machine.h"
+#include "hotspot/native_frames.h"
+#include "hotspot/vm_structs.h"
+
+namespace tarsier::hotspot {
+
+class LightWalk {
+ public:
+  // `native` is asked by all threads at once, and must live as long.
+  static Result<std::unique_ptr<LightWalk>> find(const VmStructs& structs, const NativeFrames& native, int major);
+
+  // Where a thread is: an anchor, or where Java code has called a native function, or that function another one.
+  struct Place {
+    Position at;
+    bool is_call = false;      // no anchor
+    Address stack_base = 0;    // nothing above is read
+    Address continuation = 0;  // where a virtual thread was entered: its frames end there; 0: it is none
+    uint64_t epoch = 0;        // of class unloading: interpreted methods are known by addresses that others get
+  };
+  struct Chain {
+    uint64_t key = 0;  // 0: the walk did not come to an end, or met what it does not understand
+    uint32_t frames = 0;
+    bool ends_in_heap = false;  // the rest of a virtual thread's frames is frozen there
+  };
+  [[nodiscard]] Chain walk(const Place& place) noexcept;
+  [[nodiscard]] bool is_code(Address pc) const noexcept { return cache_->blob_at(pc).has_value(); }
+  [[nodiscard]] bool is_interpreter(Address pc) const noexcept {
+    return pc >= cache_->interpreter().first && pc < cache_->interpreter().second;
+  }
+
+ private:
+  enum class Kind : uint8_t { kFrame, kInterpreted, kEntry, kFrozen, kNative, kUnknown };
+  // What lies at an address that is returned to. Never changed once it is in the table.
+  struct Piece {
+    Address pc = 0;
+    Kind kind = Kind::kUnknown;
+    int32_t frame_bytes = 0;
+    int32_t popped = 0;     // by the code there, of what was pushed around a call of a native function
+    Address identity = 0;   // where code has its number; 0: nothing else can take its place
+    int32_t compile_id = 0;
+    UnwindRule rule{};
+  };
+  static constexpr int kLog2Known = 13;
+  static constexpr size_t kMaxPieces = size_t{1} << 15;
+
+  LightWalk(const NativeFrames& native, int major) : native_(native), major_(major) {}
+  Status find_layout(const VmStructs& structs);
+  const Piece* at(Address pc) noexcept;
+  [[nodiscard]] Piece look_at(Address pc) const noexcept;
+  [[nodiscard]] Piece native_piece(Address pc) const noexcept;
+
+  class Direct final : public Memory {  // only what is known to be there is asked for
+   public:
+    bool copy(void* out, Address from, size_t size) const noexcept override;
+  };
+
+  const NativeFrames& native_;
+  const int major_;
+  Direct memory_;
+  std::optional<CodeCache> cache_;
+  Machine::InterpreterSlots slots_{};
+  uint64_t frame_size_ = 0, compile_id_ = 0;
+  Address call_stub_return_ = 0;
+  uint64_t wrapper_anchor_ = 0, anchor_sp_ = 0, anchor_pc_ = 0, anchor_fp_ = 0;
+  std::array<std::atomic<const Piece*>, size_t{1} << kLog2Known> known_{};
+  std::unique_ptr<Piece[]> pieces_{new Piece[kMaxPieces]};
+  std::atomic<uint32_t> used_{0};
+};
+
+}  // namespace tarsier::hotspot
