@@ -61,31 +61,44 @@ void Loader::chunk(Chunk& chunk) {
   chunk_start_ = chunk.start().count;
   chunk_duration_ = chunk.duration().count;
   chunk_last_event_ = chunk_start_;
+  // The same in all chunks of a file of ours.
+  if (__builtin_sub_overflow(chunk_start_, chunk.clock_start().count, &model_.clock_offset_ns)) {
+    model_.clock_offset_ns = 0;
+  }
   periods_.push_back({by_period_.size(), std::nullopt});
 
   selected_.clear();
   for (const HandledType& handled : kTypes) {
     const TypeIndex type = chunk.type(handled.name);
     if (!type) continue;
-    chunk.select(type);
-    const auto index = static_cast<size_t>(type.index);
-    if (selected_.size() <= index) selected_.resize(index + 1);
-    Selected& selected = selected_[index];
+    Selected& selected = select(chunk, type);
     selected.handler = handled.handler;
     for (size_t i = 0; i < kMaxFields; ++i) {
       if (!handled.fields[i].empty()) selected.fields[i] = chunk.field(type, handled.fields[i]);
     }
     if (handled.name == kExecutionSample) execution_sample_id_ = chunk.type_id(type);
   }
+  select_lock_types(chunk);
+}
+
+Loader::Selected& Loader::select(Chunk& chunk, TypeIndex type) {
+  chunk.select(type);
+  const auto index = static_cast<size_t>(type.index);
+  if (selected_.size() <= index) selected_.resize(index + 1);
+  return selected_[index];
 }
 
 void Loader::event(const Chunk& chunk, const EventView& event) {
   const TypeIndex type = event.type();
   if (!type || static_cast<size_t>(type.index) >= selected_.size()) return;
   const Selected& selected = selected_[static_cast<size_t>(type.index)];
-  if (selected.handler == nullptr) return;
+  if (selected.handler == nullptr && selected.lock_handler == nullptr) return;
   chunk_last_event_ = std::max(chunk_last_event_, event.start().count);
-  (this->*selected.handler)(chunk, event, selected.fields);
+  if (selected.handler != nullptr) {
+    (this->*selected.handler)(chunk, event, selected.fields);
+  } else {
+    (this->*selected.lock_handler)(chunk, event, selected.lock_fields);
+  }
 }
 
 void Loader::end_chunk() {

@@ -36,9 +36,20 @@ class Loader : public recording::Visitor {
     Handler handler;
     std::array<std::string_view, kMaxFields> fields;  // in the order in which the handler wants them
   };
+  // Events of locks have many fields, and a table of their own (loader_locks.cpp).
+  static constexpr size_t kMaxLockFields = 12;
+  using LockFields = std::array<recording::FieldIndex, kMaxLockFields>;
+  using LockHandler = void (Loader::*)(const recording::Chunk&, const recording::EventView&, const LockFields&);
+  struct LockType {
+    std::string_view name;
+    LockHandler handler;
+    std::array<std::string_view, kMaxLockFields> fields;
+  };
   struct Selected {
     Handler handler = nullptr;
     Fields fields;
+    LockHandler lock_handler = nullptr;
+    LockFields lock_fields;
   };
   struct ResolvedStack {
     StackIndex stack{};
@@ -59,6 +70,7 @@ class Loader : public recording::Visitor {
     std::optional<Nanos> period;
   };
   static const HandledType kTypes[];
+  static const LockType kLockTypes[];
 
   void execution_sample(const recording::Chunk&, const recording::EventView&, const Fields&);
   void wall_sample(const recording::Chunk&, const recording::EventView&, const Fields&);
@@ -79,6 +91,13 @@ class Loader : public recording::Visitor {
   void thread_cpu(const recording::Chunk&, const recording::EventView&, const Fields&);
   void thread_time(const recording::Chunk&, const recording::EventView&, const Fields&);
   void overhead(const recording::Chunk&, const recording::EventView&, const Fields&);
+  void monitor_enter(const recording::Chunk&, const recording::EventView&, const LockFields&);
+  void monitor_exit(const recording::Chunk&, const recording::EventView&, const LockFields&);
+  void thread_park(const recording::Chunk&, const recording::EventView&, const LockFields&);
+  void unpark(const recording::Chunk&, const recording::EventView&, const LockFields&);
+
+  Selected& select(recording::Chunk& chunk, recording::TypeIndex type);
+  void select_lock_types(recording::Chunk& chunk);
 
   Sample sample(const recording::Chunk&, const recording::EventView&, recording::FieldIndex thread,
                 recording::FieldIndex stack);
@@ -91,6 +110,11 @@ class Loader : public recording::Visitor {
   MethodIndex resolve_class(const recording::Chunk&, recording::ConstantKey key);
   MethodIndex resolve_method(const recording::Chunk&, recording::ConstantKey key);
   ThreadIndex resolve_thread(const recording::Chunk&, recording::ConstantKey key);
+  Sample lock_sample(const recording::Chunk&, const recording::EventView&, const LockFields&);
+  ThreadIndex other_thread(const recording::Chunk&, const recording::EventView&, recording::FieldIndex field);
+  LockIndex resolve_lock(const recording::Chunk&, const recording::EventView&, const LockFields&);
+  PeriodIndex resolve_period(LockIndex lock, int64_t generation);
+  int64_t end_after(int64_t begin, int64_t duration);
   void fail(Sample& sample, std::string_view cause);
   Engine& engine(std::string_view name);
   int64_t within_bounds(int64_t weight);
@@ -119,6 +143,8 @@ class Loader : public recording::Visitor {
   Samples by_tlab_;
   std::vector<float> by_tlab_objects_;
   int64_t weight_left_ = int64_t{1} << 62;
+  int64_t lock_time_left_ = int64_t{1} << 62;  // likewise, of the time that threads were blocked
+  IndexTable lock_table_, period_table_;
   int hardware_threads_ = 0;
   int container_cpus_ = 0;
   int64_t end_ns_ = 0;

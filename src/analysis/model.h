@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/lock_events.h"
 #include "analysis/profile.h"
 #include "analysis/samples.h"
 #include "base/result.h"
@@ -21,7 +22,6 @@
 namespace tarsier::analysis {
 
 using recording::FrameType;
-using MethodIndex = Id<struct ModelMethodTag>;
 
 struct Method {
   std::string name;        // package.Class.method; for non-Java frames the bare symbol or marker
@@ -86,8 +86,9 @@ struct Engine {
 
   [[nodiscard]] bool is_alloc() const { return name == "alloc"; }
   [[nodiscard]] bool is_waits() const { return name == "waits"; }
+  [[nodiscard]] bool is_lock() const { return name == "lock"; }  // takes events, not samples
   [[nodiscard]] bool samples_for(Profile profile) const {
-    return is_alloc() == (profile == Profile::kAlloc) && is_waits() == (profile == Profile::kWaits);
+    return !is_lock() && is_alloc() == (profile == Profile::kAlloc) && is_waits() == (profile == Profile::kWaits);
   }
   // Asked for, but the JVM or another agent did not let it.
   [[nodiscard]] bool is_missing() const { return mechanism == "none"; }
@@ -101,7 +102,8 @@ struct Model {
   int64_t pid = 0;
   int cpus = 0;
   bool attached = false;
-  int64_t start_ns = 0;  // since the epoch
+  int64_t start_ns = 0;         // since the epoch
+  int64_t clock_offset_ns = 0;  // since the epoch, of the zero of the recording's own clock; ours is CLOCK_MONOTONIC
   Nanos duration;
   std::vector<Engine> engines;
   Nanos overhead_app, overhead_background;
@@ -120,6 +122,7 @@ struct Model {
   // Of each wait, in their order, and the names of the kinds.
   std::vector<WaitInfo> waits;
   std::vector<std::string> wait_kinds;
+  LockEvents locks;
   std::map<ThreadIndex, ThreadTime> thread_times;  // of those that an engine kept account of
   // CPU time of threads that no engine samples, by kind, by the kernel's account; our own thread is not among them.
   std::map<ThreadKind, Nanos> unsampled_cpu;

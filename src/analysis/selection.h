@@ -1,6 +1,7 @@
 // Which samples a view is about, and their weight by stack: the ground of every tree.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -27,6 +28,13 @@ class Selection {
   }
   [[nodiscard]] bool has(ThreadIndex thread) const {
     return threads_.empty() || (thread.value < threads_.size() && threads_[thread.value]);
+  }
+  // Leaves of an interval what is in the selected time; false if that is nothing.
+  [[nodiscard]] bool clip(int64_t& begin_ns, int64_t& end_ns) const {
+    const bool instant = begin_ns == end_ns;
+    begin_ns = std::max(begin_ns, from_ns_);
+    end_ns = std::min(end_ns, to_ns_);
+    return begin_ns < end_ns || (instant && begin_ns == end_ns && begin_ns < to_ns_);
   }
   [[nodiscard]] bool whole_time() const { return whole_time_; }
   [[nodiscard]] bool everything() const { return whole_time_ && threads_.empty(); }

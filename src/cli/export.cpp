@@ -18,6 +18,7 @@
 #include "cli/output_file.h"
 #include "cli/recording_file.h"
 #include "export/collapsed.h"
+#include "export/csv.h"
 #include "export/html.h"
 #include "export/pprof.h"
 #include "export/speedscope.h"
@@ -46,6 +47,7 @@ constexpr Format kFormats[] = {
     {"pprof", true, exporting::export_pprof},
     {"speedscope", false,
      [](const analysis::Model& model, std::ostream& out) { return exporting::export_speedscope(model, out); }},
+    {"csv", false, exporting::export_csv},
     {"jfr", true, nullptr, archive::write_all},
     {"jfr.zst", true, nullptr, archive::pack},
 };
@@ -55,7 +57,7 @@ constexpr Option kOptions[] = {
      .kind = Kind::kWord,
      .value = "FORMAT",
      .help = "what to make of it",
-     .allowed = "collapsed,html,pprof,speedscope,jfr,jfr.zst"},
+     .allowed = "collapsed,html,pprof,speedscope,csv,jfr,jfr.zst"},
     kWeightOption,
     {.name = "against",
      .kind = Kind::kFile,
@@ -88,6 +90,9 @@ constexpr CommandSpec kSpec = {
         "are as wide as the mean of the two, coloured by what changed; what is gone is there, too.\n"
         "pprof: gzipped profile.proto, for go tool pprof and its kin. Files of methods are derived from class names.\n"
         "speedscope: its JSON; all threads and the busiest ones, equal stacks merged (look at Left Heavy).\n"
+        "csv: lock contentions, a row for each piece with another owner, for spreadsheets and other analysis. A name "
+        "that a\n"
+        "spreadsheet would take for a formula gets a ' in front.\n"
         "jfr.zst: the recording itself, packed by zstd to a half or less; every command reads it as it is.\n"
         "jfr: the recording itself, unpacked, as other tools want it.\n"
         "OUT appears (and replaces an older one) only when it is complete; a symbolic link is refused.",

@@ -13,8 +13,15 @@ constexpr Option kOptions[] = {
      .kind = Kind::kWords,
      .value = "V,..",
      .help = "what to show",
-     .otherwise = "hot,tree; with --json all but callers, alloc and waits",
-     .allowed = "hot,tree,threads,quality,callers,alloc,waits"},
+     .otherwise = "hot,tree; with --json all but callers, alloc, waits and locks",
+     .allowed = "hot,tree,threads,quality,callers,alloc,waits,locks"},
+    {.name = "by",
+     .kind = Kind::kWords,
+     .value = "ASPECT,..",
+     .fallback = "class,blocked-method,owner-method",
+     .help = "of locks: what to break them down by",
+     .allowed = "group,class,object,blocked-thread,blocked-method,blocked-chain,owner-thread,owner-method,owner-chain,"
+                "after-wait"},
     {.name = "json", .help = "print JSON (schema: docs/report.schema.json)"},
     kWeightOption,
     kThreadOption,
@@ -41,6 +48,8 @@ constexpr CommandSpec kSpec = {
         "cpu: CPU time; wall: time, also of waiting threads; alloc: bytes, with the class as innermost frame; waits: "
         "the\n"
         "time of waits. The views alloc and waits are about those whatever --weight says.\n"
+        "locks: who was blocked by a lock and who held it meanwhile, for how long; with --by group also waits for\n"
+        "conditions, queues, joins and the like. docs/locks.md says how to read it.\n"
         "Of a damaged recording everything intact is shown; the exit code is then 5.",
 };
 
@@ -54,6 +63,7 @@ exporting::ReportOptions report_options(const Arguments& arguments) {
   options.top = static_cast<int>(arguments.number("top"));
   options.signatures = arguments.has("signatures");
   options.by_thread = arguments.has("by-thread");
+  options.lock_aspects = arguments.words("by");
   return options;
 }
 

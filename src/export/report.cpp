@@ -19,6 +19,7 @@ constexpr View kViews[] = {
     {"quality", quality_text, quality_json, false, true},
     {"alloc", alloc_text, alloc_json, false, false},
     {"waits", waits_text, waits_json, false, false},
+    {"locks", locks_text, locks_json, false, false},
 };
 
 // In the order asked for, each once.
@@ -40,6 +41,22 @@ Result<std::vector<const View*>> choose_views(const std::vector<std::string>& na
   return chosen;
 }
 
+Result<std::vector<analysis::LockAspect>> choose_aspects(const std::vector<std::string>& names) {
+  using analysis::LockAspect;
+  if (names.empty()) return std::vector{LockAspect::kClass, LockAspect::kBlockedMethod, LockAspect::kOwnerMethod};
+  std::vector<LockAspect> chosen;
+  for (const std::string& name : names) {
+    const auto aspect = analysis::lock_aspect_named(name);
+    if (!aspect) {
+      std::string known;
+      for (const std::string_view each : analysis::lock_aspect_names()) (known += known.empty() ? "" : ", ") += each;
+      return Error{Errc::kUsage, "locks have no aspect '" + visible(name) + "'; they have: " + known};
+    }
+    if (std::find(chosen.begin(), chosen.end(), *aspect) == chosen.end()) chosen.push_back(*aspect);
+  }
+  return chosen;
+}
+
 Result<ReportContext> prepare(const analysis::Model& model, const ReportOptions& options) {
   if (!(options.min_share >= 0 && options.min_share <= 1)) {
     return Error{Errc::kUsage, "the minimal share must be between 0 and 1 (0.01 is 1 %)"};
@@ -48,7 +65,13 @@ Result<ReportContext> prepare(const analysis::Model& model, const ReportOptions&
   auto selection =
       analysis::Selection::make(model, {.thread_regex = options.thread_regex, .from = options.from, .to = options.to});
   if (!selection.ok()) return Error{selection.error().code, visible(selection.error().what)};
-  ReportContext context{.model = model, .options = options, .selection = *std::move(selection), .weights = {}};
+  auto aspects = choose_aspects(options.lock_aspects);
+  if (!aspects.ok()) return std::move(aspects).error();
+  ReportContext context{.model = model,
+                        .options = options,
+                        .selection = *std::move(selection),
+                        .weights = {},
+                        .lock_aspects = *std::move(aspects)};
   context.weights = analysis::weigh_stacks(model, context.selection);
   return context;
 }

@@ -13,13 +13,14 @@ namespace tarsier::exporting {
 
 struct ReportOptions {
   std::vector<std::string>
-      views{};  // of known_views(); empty: hot and tree as text, all but callers, alloc and waits as JSON
-  std::string thread_regex{};         // ECMAScript, found anywhere in the thread's name; empty: all threads
-  std::optional<Nanos> from{}, to{};  // since the start of the recording
-  double min_share = 0.01;            // of trees: lighter nodes are left out
-  int top = 20;                       // of lists: so many rows
-  bool signatures = false;            // tell overloads apart
-  bool by_thread = false;             // the tree starts with the threads
+      views{};  // of known_views(); empty: hot and tree as text, all but callers, alloc, waits and locks as JSON
+  std::string thread_regex{};               // ECMAScript, found anywhere in the thread's name; empty: all threads
+  std::optional<Nanos> from{}, to{};        // since the start of the recording
+  double min_share = 0.01;                  // of trees: lighter nodes are left out
+  int top = 20;                             // of lists: so many rows
+  bool signatures = false;                  // tell overloads apart
+  bool by_thread = false;                   // the tree starts with the threads
+  std::vector<std::string> lock_aspects{};  // of locks: broken down by these, in this order; empty: as is usual
 };
 
 // The names that ReportOptions::views may have.

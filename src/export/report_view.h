@@ -5,8 +5,10 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analysis/cct.h"
+#include "analysis/lock_aspects.h"
 #include "analysis/model.h"
 #include "analysis/selection.h"
 #include "export/report.h"
@@ -19,6 +21,7 @@ struct ReportContext {
   const ReportOptions& options;
   analysis::Selection selection;
   analysis::WeightedStacks weights;  // of the selection, not split by thread
+  std::vector<analysis::LockAspect> lock_aspects;
 
   [[nodiscard]] analysis::Labels labels() const { return analysis::label_methods(model, options.signatures); }
   [[nodiscard]] std::map<analysis::ThreadKind, Nanos> unsampled() const {
@@ -51,6 +54,8 @@ std::string alloc_text(const ReportContext& context);
 std::string alloc_json(const ReportContext& context);
 std::string waits_text(const ReportContext& context);
 std::string waits_json(const ReportContext& context);
+std::string locks_text(const ReportContext& context);
+std::string locks_json(const ReportContext& context);
 
 // "12 % of 3.5 s of CPU time": the whole that the shares of a view are of.
 std::string whole_of(const ReportContext& context, int64_t weight);

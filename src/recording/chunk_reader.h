@@ -38,6 +38,7 @@ class ChunkReader final : public Chunk {
   uint64_t visit_events(Visitor& visitor, EventCounts& counts, const std::function<void(size_t)>& passed);
 
   [[nodiscard]] Nanos start() const override { return Nanos(header_.start_nanos); }
+  [[nodiscard]] Nanos clock_start() const override { return header_.span_of(header_.start_ticks); }
   [[nodiscard]] Nanos duration() const override { return Nanos(header_.duration_nanos); }
   [[nodiscard]] TypeIndex type(std::string_view name) const override;
   [[nodiscard]] std::string_view type_name(TypeIndex type) const override;

@@ -109,7 +109,9 @@ class EventView {
 class Chunk {
  public:
   virtual ~Chunk() = default;
-  [[nodiscard]] virtual Nanos start() const = 0;     // since the epoch
+  [[nodiscard]] virtual Nanos start() const = 0;  // since the epoch
+  // The same moment on the clock that stamped the events: CLOCK_MONOTONIC in recordings of ours.
+  [[nodiscard]] virtual Nanos clock_start() const = 0;
   [[nodiscard]] virtual Nanos duration() const = 0;  // as its header says; 0 if unfinished
 
   // By name, e.g. "jdk.ExecutionSample"; no index if this chunk does not know it.

@@ -176,7 +176,7 @@ Status LockEngine::start() {
                                            *walk_);
   decoder_ = std::make_unique<LockDecoder>(context_, decoding_->decoder(), *capture_);
   const auto memory = static_cast<size_t>(context_.options.memory.count);
-  const LockCapture::Sizes sizes{std::max<size_t>(memory / 8, 1 << 20), std::bit_floor(std::max<size_t>(memory / 16, 1 << 20)),
+  const LockCapture::Sizes sizes{std::max<size_t>(memory / 4, 1 << 20), std::bit_floor(std::max<size_t>(memory / 16, 1 << 20)),
                                  size_t{1} << 18};
   if (Status status = capture_->take_memory(sizes); !status) return status;
   started_ = true;

@@ -1,0 +1,160 @@
+// The handlers of lock events: ours, and those of JFR itself, which have fewer fields.
+#include <algorithm>
+
+#include "analysis/loader.h"
+
+namespace tarsier::analysis {
+
+using recording::Chunk;
+using recording::ConstantKey;
+using recording::EventView;
+using recording::FieldIndex;
+using recording::TypeIndex;
+
+namespace {
+
+// Times beyond are damage (146 years from the epoch); within, differences don't overflow.
+constexpr int64_t kLatest = int64_t{1} << 62;
+
+int64_t as_time(int64_t ns) {
+  return std::clamp(ns, -kLatest, kLatest);
+}
+
+// Order in the file's tables: the same index for the same object.
+uint64_t hash_of(const LockObject& lock) {
+  return mix_hash(lock.klass.value, static_cast<uint64_t>(lock.identity));
+}
+uint64_t hash_of(const MonitorPeriod& period) {
+  return mix_hash(period.lock.value, static_cast<uint64_t>(period.generation));
+}
+bool same(const LockObject& a, const LockObject& b) {
+  return a.klass == b.klass && a.identity == b.identity;
+}
+bool same(const MonitorPeriod& a, const MonitorPeriod& b) {
+  return a.lock == b.lock && a.generation == b.generation;
+}
+
+template <class Element>
+uint32_t find_or_append(IndexTable& table, std::vector<Element>& elements, const Element& wanted) {
+  const auto next = static_cast<uint32_t>(elements.size());
+  const uint32_t index = table.find_or_enter(
+      hash_of(wanted), next, [&](uint32_t i) { return same(elements[i], wanted); },
+      [&](uint32_t i) { return hash_of(elements[i]); });
+  if (index == next) elements.push_back(wanted);
+  return index;
+}
+
+}  // namespace
+
+const Loader::LockType Loader::kLockTypes[] = {
+    {"jdk.JavaMonitorEnter",
+     &Loader::monitor_enter,
+     {"eventThread", "stackTrace", "failure", "monitorClass", "identity", "address", "duration", "generation",
+      "sequence", "previousOwner", "afterWait", "ongoing"}},
+    {"tarsier.MonitorExit",
+     &Loader::monitor_exit,
+     {"eventThread", "stackTrace", "failure", "monitorClass", "identity", "address", "generation", "sequence",
+      "nextOwner"}},
+    {"jdk.ThreadPark",
+     &Loader::thread_park,
+     {"eventThread", "stackTrace", "failure", "parkedClass", "identity", "address", "duration", "sequence",
+      "endSequence", "owner"}},
+    {"tarsier.Unpark", &Loader::unpark, {"eventThread", "stackTrace", "failure", "target", "sequence"}},
+};
+
+void Loader::select_lock_types(Chunk& chunk) {
+  for (const LockType& handled : kLockTypes) {
+    const TypeIndex type = chunk.type(handled.name);
+    if (!type) continue;
+    Selected& selected = select(chunk, type);
+    selected.lock_handler = handled.handler;
+    selected.lock_fields = {};
+    for (size_t i = 0; i < kMaxLockFields; ++i) {
+      if (!handled.fields[i].empty()) selected.lock_fields[i] = chunk.field(type, handled.fields[i]);
+    }
+  }
+}
+
+// Thread, stack and failure are the first three fields of all of them.
+Sample Loader::lock_sample(const Chunk& chunk, const EventView& event, const LockFields& fields) {
+  Sample sample = this->sample(chunk, event, fields[0], fields[1]);
+  const std::string_view cause = event.string(fields[2]);
+  if (!cause.empty() || sample.stack == StackIndex(0)) fail(sample, cause);
+  sample.time_ns = as_time(sample.time_ns);
+  return sample;
+}
+
+ThreadIndex Loader::other_thread(const Chunk& chunk, const EventView& event, FieldIndex field) {
+  const ConstantKey key = event.constant(field);
+  return key.key == 0 ? kNobody : resolve_thread(chunk, key);
+}
+
+int64_t Loader::end_after(int64_t begin, int64_t duration) {
+  duration = std::clamp<int64_t>(duration, 0, std::min(lock_time_left_, kLatest - begin));
+  lock_time_left_ -= duration;
+  return begin + duration;
+}
+
+LockIndex Loader::resolve_lock(const Chunk& chunk, const EventView& event, const LockFields& fields) {
+  const auto& [u1, u2, u3, klass, identity, address, u4, u5, u6, u7, u8, u9] = fields;
+  LockObject lock{.klass = resolve_class(chunk, event.constant(klass)), .identity = event.number(identity)};
+  if (lock.identity == 0) lock.identity = event.number(address);
+  return LockIndex(find_or_append(lock_table_, model_.locks.locks, lock));
+}
+
+PeriodIndex Loader::resolve_period(LockIndex lock, int64_t generation) {
+  return PeriodIndex(find_or_append(period_table_, model_.locks.periods, {lock, generation}));
+}
+
+void Loader::monitor_enter(const Chunk& chunk, const EventView& event, const LockFields& fields) {
+  const auto& [u1, u2, u3, u4, u5, u6, duration, generation, sequence, previous, after_wait, ongoing] = fields;
+  const Sample sample = lock_sample(chunk, event, fields);
+  const bool goes_on = event.number(ongoing) != 0;
+  model_.locks.enters.push_back({.begin_ns = sample.time_ns,
+                                 .end_ns = end_after(sample.time_ns, event.number(duration)),
+                                 .sequence = event.number(sequence),
+                                 .period = resolve_period(resolve_lock(chunk, event, fields), event.number(generation)),
+                                 .thread = sample.thread,
+                                 .stack = sample.stack,
+                                 .previous_owner = other_thread(chunk, event, previous),
+                                 .previous_at_end = !generation,
+                                 .after_wait = event.number(after_wait) != 0,
+                                 .entered = !goes_on});
+}
+
+void Loader::monitor_exit(const Chunk& chunk, const EventView& event, const LockFields& fields) {
+  const auto& [u1, u2, u3, u4, u5, u6, generation, sequence, next, u7, u8, u9] = fields;
+  const Sample sample = lock_sample(chunk, event, fields);
+  model_.locks.exits.push_back({.time_ns = sample.time_ns,
+                                .sequence = event.number(sequence),
+                                .period = resolve_period(resolve_lock(chunk, event, fields), event.number(generation)),
+                                .thread = sample.thread,
+                                .stack = sample.failed ? StackIndex(0) : sample.stack,
+                                .next_owner = other_thread(chunk, event, next)});
+}
+
+void Loader::thread_park(const Chunk& chunk, const EventView& event, const LockFields& fields) {
+  const auto& [u1, u2, u3, klass, u4, u5, duration, sequence, end_sequence, owner, u6, u7] = fields;
+  const Sample sample = lock_sample(chunk, event, fields);
+  const bool has_blocker = event.constant(klass).key != 0;
+  model_.locks.parks.push_back({.begin_ns = sample.time_ns,
+                                .end_ns = end_after(sample.time_ns, event.number(duration)),
+                                .sequence = event.number(sequence),
+                                .end_sequence = event.number(end_sequence),
+                                .blocker = has_blocker ? resolve_lock(chunk, event, fields) : kNoLock,
+                                .thread = sample.thread,
+                                .stack = sample.stack,
+                                .owner = other_thread(chunk, event, owner)});
+}
+
+void Loader::unpark(const Chunk& chunk, const EventView& event, const LockFields& fields) {
+  const auto& [u1, u2, u3, target, sequence, u4, u5, u6, u7, u8, u9, u10] = fields;
+  const Sample sample = lock_sample(chunk, event, fields);
+  model_.locks.unparks.push_back({.time_ns = sample.time_ns,
+                                  .sequence = event.number(sequence),
+                                  .thread = sample.thread,
+                                  .stack = sample.failed ? StackIndex(0) : sample.stack,
+                                  .target = other_thread(chunk, event, target)});
+}
+
+}  // namespace tarsier::analysis

@@ -1,0 +1,42 @@
+// What the names of classes and methods tell about locks: which group a lock belongs to, and which frames of a chain
+// are the insides of locking, which nobody wants to read.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "analysis/contention.h"
+#include "analysis/model.h"
+
+namespace tarsier::analysis {
+
+std::string_view lock_group_name(LockGroup group);  // monitor juc condition other
+
+// Are these locks that are waited for because somebody holds them?
+constexpr bool is_lock(LockGroup group) {
+  return group == LockGroup::kMonitor || group == LockGroup::kJuc;
+}
+
+class LockCode {
+ public:
+  explicit LockCode(const Model& model);
+
+  // Of what a thread parks on. Of classes that are not known the chain tells: whoever parks in the code of
+  // AbstractQueuedSynchronizer waits for a lock made of that.
+  [[nodiscard]] LockGroup group_of(LockIndex blocker, StackIndex stack) const;
+  // It was parked to get the lock back after waiting for a condition.
+  [[nodiscard]] bool after_wait(StackIndex stack) const;
+  // The innermost frame that is no inside of locking; the innermost of all if there is no other.
+  [[nodiscard]] StackIndex user_frame(StackIndex stack) const;
+
+ private:
+  [[nodiscard]] uint8_t trait_of(StackIndex stack) const;
+  [[nodiscard]] uint8_t traits_of_insides(StackIndex stack) const;
+
+  const Model& model_;
+  std::vector<uint8_t> traits_;      // by method
+  std::vector<LockGroup> of_class_;  // by lock; kCount: not known
+};
+
+}  // namespace tarsier::analysis

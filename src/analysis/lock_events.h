@@ -1,0 +1,88 @@
+// What a recording says about locks, in columns, as it was recorded: who was blocked, and who released. What follows
+// from it is worked out by contentions.h.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/samples.h"
+#include "base/units.h"
+
+namespace tarsier::analysis {
+
+using MethodIndex = Id<struct ModelMethodTag>;
+using LockIndex = Id<struct ModelLockTag>;
+using PeriodIndex = Id<struct ModelPeriodTag>;
+
+constexpr ThreadIndex kNobody(UINT32_MAX);  // no thread, or one that is not known
+constexpr LockIndex kNoLock(UINT32_MAX);
+
+// An object that threads lock, or park on. Recordings of JFR itself know its address only, which may change.
+struct LockObject {
+  MethodIndex klass{};
+  int64_t identity = 0;
+};
+
+// One period in which a monitor was contended.
+struct MonitorPeriod {
+  LockIndex lock{};
+  int64_t generation = 0;
+};
+
+// Times are ns since the epoch, ends not before begins. Sequence 0: has none. A stack of 0: there is none.
+struct MonitorEnter {
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
+  int64_t sequence = 0;  // of the end
+  PeriodIndex period{};
+  ThreadIndex thread{};
+  StackIndex stack{};
+  ThreadIndex previous_owner = kNobody;
+  // JFR itself names the one who held it last; we name the one who held it when the thread began to block.
+  bool previous_at_end = false;
+  bool after_wait = false;
+  bool entered = true;  // else it was still blocked when the recording ended
+};
+
+struct MonitorExit {
+  int64_t time_ns = 0;
+  int64_t sequence = 0;
+  PeriodIndex period{};
+  ThreadIndex thread{};
+  StackIndex stack{};
+  ThreadIndex next_owner = kNobody;
+};
+
+struct ThreadPark {
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
+  int64_t sequence = 0;
+  int64_t end_sequence = 0;
+  LockIndex blocker = kNoLock;
+  ThreadIndex thread{};
+  StackIndex stack{};
+  ThreadIndex owner = kNobody;
+};
+
+struct Unpark {
+  int64_t time_ns = 0;
+  int64_t sequence = 0;
+  ThreadIndex thread{};
+  StackIndex stack{};
+  ThreadIndex target{};
+};
+
+struct LockEvents {
+  std::vector<LockObject> locks;
+  std::vector<MonitorPeriod> periods;
+  std::vector<MonitorEnter> enters;
+  std::vector<MonitorExit> exits;
+  std::vector<ThreadPark> parks;
+  std::vector<Unpark> unparks;
+
+  [[nodiscard]] bool empty() const { return enters.empty() && parks.empty(); }
+  // Without them it is only known who was blocked.
+  [[nodiscard]] bool has_owners() const { return !exits.empty() || !unparks.empty(); }
+};
+
+}  // namespace tarsier::analysis

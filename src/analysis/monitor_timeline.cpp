@@ -1,0 +1,171 @@
+#include "analysis/monitor_timeline.h"
+
+#include <algorithm>
+#include <span>
+#include <tuple>
+
+namespace tarsier::analysis {
+namespace {
+
+using Kind = MonitorEvent::Kind;
+
+auto key_of(const MonitorEvent& event) {
+  return std::make_tuple(event.time_ns, event.sequence, static_cast<int>(event.kind), event.thread.value,
+                         event.next_owner.value, event.last_owner.value, event.stack.value);
+}
+
+// Time and number of an event are both taken while its thread owns the monitor, so both give the same order. By time
+// also those without a number find their place; where the numbers disagree, something is wrong, and it counts as a gap.
+void bring_into_order(std::vector<MonitorEvent>& events) {
+  std::sort(events.begin(), events.end(),
+            [](const MonitorEvent& a, const MonitorEvent& b) { return key_of(a) < key_of(b); });
+  const auto duplicate = [](const MonitorEvent& a, const MonitorEvent& b) {
+    return a.time_ns == b.time_ns && a.sequence == b.sequence && a.kind == b.kind && a.thread == b.thread;
+  };
+  events.erase(std::unique(events.begin(), events.end(), duplicate), events.end());
+}
+
+// The compiled code of JDK 24 and later lets go first and tells afterwards (a release without a number). By then the
+// next one may have entered already, or even have been there and gone: the release is moved to where it belongs.
+void move_late_releases(std::vector<MonitorEvent>& events) {
+  constexpr size_t kNone = SIZE_MAX;
+  size_t last = kNone, before_last = kNone;  // of those that are not kSeen
+  for (size_t i = 0; i < events.size(); ++i) {
+    if (events[i].kind == Kind::kSeen) continue;
+    const bool unnumbered = events[i].kind == Kind::kReleased && events[i].sequence == 0;
+    const bool other_is_last = last != kNone && events[last].thread != events[i].thread;
+    const bool entered_before_that = before_last != kNone && events[before_last].kind == Kind::kEntered &&
+                                     events[before_last].thread == events[i].thread;
+    if (unnumbered && other_is_last && (events[last].kind == Kind::kEntered || entered_before_that)) {
+      events[i].time_ns = events[last].time_ns;
+      const auto at = events.begin() + static_cast<std::ptrdiff_t>(last);
+      std::rotate(at, events.begin() + static_cast<std::ptrdiff_t>(i),
+                  events.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+      before_last = last;
+      last = last + 1;
+    } else {
+      before_last = last;
+      last = i;
+    }
+  }
+}
+
+// What lies between two neighbours `a` and `b` (null: there is none) that entered or released.
+class Stretch {
+ public:
+  // `missing`: so many events at least between the two.
+  Stretch(const MonitorEvent* a, const MonitorEvent* b, int64_t missing, std::span<const MonitorEvent> seen)
+      : a_(a), b_(b), missing_(missing), seen_(seen) {}
+
+  void add_to(std::vector<Holding>& holdings) const {
+    const int64_t begin = a_ == nullptr ? INT64_MIN : a_->time_ns;
+    Owner owner = at_begin();
+    bool contradicted = false;
+    if (!is_whole_holding()) {
+      // Whoever lets go at the end can't have held it all the time if another one was seen.
+      const auto other = std::find_if(seen_.begin(), seen_.end(), [&](const MonitorEvent& event) {
+        return counts(event) && ends_with_release() && event.thread != b_->thread;
+      });
+      contradicted = other != seen_.end();
+      if (contradicted && owner == of_release()) owner = Owner::only_thread(other->thread);
+    }
+    holdings.push_back({begin, owner});
+    if (is_whole_holding()) return;
+    for (const MonitorEvent& event : seen_) {
+      if (!counts(event)) continue;
+      const bool of_releaser = ends_with_release() && event.thread == b_->thread;
+      owner = of_releaser ? of_release() : ends_with_release() ? Owner::unknown() : Owner::only_thread(event.thread);
+      holdings.push_back({event.time_ns, owner});
+    }
+  }
+
+ private:
+  [[nodiscard]] bool ends_with_release() const { return b_ != nullptr && b_->kind == Kind::kReleased; }
+  [[nodiscard]] bool starts_with(Kind kind) const { return a_ != nullptr && a_->kind == kind; }
+  [[nodiscard]] Owner of_release() const { return Owner::released(b_->thread, b_->stack); }
+  // From entering to letting go.
+  [[nodiscard]] bool is_whole_holding() const {
+    return missing_ == 0 && starts_with(Kind::kEntered) && ends_with_release() && a_->thread == b_->thread;
+  }
+  // Looking at the owner and at the clock is not one moment: who has just let go, or is just coming, tells nothing.
+  [[nodiscard]] bool counts(const MonitorEvent& seen) const {
+    const bool just_gone = starts_with(Kind::kReleased) && seen.thread == a_->thread;
+    const bool just_coming = b_ != nullptr && b_->kind == Kind::kEntered && seen.thread == b_->thread;
+    return !just_gone && !just_coming;
+  }
+
+  [[nodiscard]] Owner at_begin() const {
+    if (starts_with(Kind::kEntered)) return after_entered();
+    if (missing_ > 0) return Owner::unknown();
+    if (starts_with(Kind::kReleased)) return after_release();
+    // The period began when somebody had to wait: for the first one who let go.
+    if (ends_with_release()) return of_release();
+    return b_ != nullptr && b_->last_owner != kNobody ? Owner::only_thread(b_->last_owner) : Owner::unknown();
+  }
+  [[nodiscard]] Owner after_entered() const {
+    if (is_whole_holding()) return of_release();
+    // Then another one has held it as well, and nobody saw since when.
+    if (ends_with_release()) return Owner::unknown();
+    if (ends_with_other_owner()) return Owner::unknown();
+    // Its own release may be missing. What else is missing had other owners.
+    return missing_ <= 1 ? Owner::only_thread(a_->thread) : Owner::unknown();
+  }
+  [[nodiscard]] bool ends_with_other_owner() const {
+    return b_ != nullptr && b_->last_owner != kNobody && b_->last_owner != a_->thread;
+  }
+  [[nodiscard]] Owner after_release() const {
+    const ThreadIndex next = a_->next_owner;
+    if (b_ == nullptr) return next == kNobody ? Owner::unknown() : Owner::only_thread(next);
+    if (b_->kind == Kind::kEntered) {
+      return next == kNobody || next == b_->thread ? Owner::hand_off() : Owner::only_thread(next);
+    }
+    return next == kNobody || next == b_->thread ? of_release() : Owner::unknown();
+  }
+
+  const MonitorEvent* a_;
+  const MonitorEvent* b_;
+  int64_t missing_;
+  std::span<const MonitorEvent> seen_;
+};
+
+// By event (those that are not kSeen): how many are missing somewhere between the numbered ones around it.
+// Numbers that go backwards or stand still are no order: as if many were missing.
+std::vector<int64_t> missing_before(const std::vector<MonitorEvent>& events) {
+  constexpr int64_t kMany = INT64_MAX;
+  std::vector<int64_t> missing(events.size() + 1, 0);
+  int64_t last = 0;
+  size_t since = 0;
+  for (size_t i = 0; i < events.size(); ++i) {
+    const int64_t sequence = events[i].sequence;
+    if (events[i].kind == Kind::kSeen || sequence == 0) continue;
+    const int64_t gap = sequence > last ? sequence - last - 1 : kMany;
+    std::fill(missing.begin() + static_cast<std::ptrdiff_t>(since),
+              missing.begin() + static_cast<std::ptrdiff_t>(i) + 1, gap);
+    since = i + 1;
+    last = std::max(last, sequence);
+  }
+  return missing;
+}
+
+}  // namespace
+
+std::vector<Holding> holdings_of(std::vector<MonitorEvent>& events) {
+  bring_into_order(events);
+  move_late_releases(events);
+  const std::vector<int64_t> missing = missing_before(events);
+  std::vector<Holding> holdings;
+  holdings.reserve(events.size() + 1);
+  const std::span<const MonitorEvent> all(events);
+  const MonitorEvent* a = nullptr;
+  size_t first_seen = 0;
+  for (size_t i = 0; i <= events.size(); ++i) {
+    if (i < events.size() && events[i].kind == Kind::kSeen) continue;
+    const MonitorEvent* b = i < events.size() ? &events[i] : nullptr;
+    Stretch(a, b, missing[i], all.subspan(first_seen, i - first_seen)).add_to(holdings);
+    a = b;
+    first_seen = i + 1;
+  }
+  return holdings;
+}
+
+}  // namespace tarsier::analysis

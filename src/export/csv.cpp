@@ -1,0 +1,96 @@
+#include "export/csv.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "analysis/contentions.h"
+#include "analysis/labels.h"
+#include "analysis/lock_aspects.h"
+#include "export/escape.h"
+
+namespace tarsier::exporting {
+namespace {
+
+using analysis::Contention;
+using analysis::Owner;
+using analysis::Piece;
+using analysis::StackIndex;
+
+constexpr std::array<std::string_view, static_cast<size_t>(Owner::Kind::kCount)> kOwnerKinds = {"chain", "thread",
+                                                                                                "hand-off", "unknown"};
+constexpr std::string_view kHeader =
+    "group,after_wait,lock_class,lock,contention,blocked_thread,blocked_method,blocked_chain,begin_ns,end_ns,"
+    "owner_kind,owner_thread,owner_method,owner_chain\r\n";
+constexpr size_t kMostFrames = 1000;
+
+class Rows {
+ public:
+  Rows(const analysis::Model& model, const analysis::LockCode& code, std::ostream& out)
+      : model_(model), code_(code), labels_(analysis::label_methods(model, false)), out_(out) {}
+
+  void add(const Contention& contention, std::span<const Piece> pieces) {
+    ++number_;
+    begin_of_row_ = std::string(analysis::lock_group_name(contention.group)) + "," +
+                    (contention.after_wait ? "true" : "false") + "," +
+                    csv_cell(analysis::lock_class_name(model_, contention.lock)) + "," +
+                    csv_cell(analysis::lock_name(model_, contention.lock)) + "," + std::to_string(number_) + "," +
+                    csv_cell(model_.threads[contention.thread.value].name) + "," + method_and_chain(contention.stack);
+    for (const Piece& piece : pieces) {
+      const bool has_thread = piece.owner.thread != analysis::kNobody;
+      out_ << begin_of_row_ << ',' << piece.begin_ns - model_.clock_offset_ns << ','
+           << piece.end_ns - model_.clock_offset_ns << ',' << kOwnerKinds[static_cast<size_t>(piece.owner.kind)] << ','
+           << (has_thread ? csv_cell(model_.threads[piece.owner.thread.value].name) : "") << ','
+           << method_and_chain(piece.owner.stack) << "\r\n";
+    }
+  }
+
+ private:
+  // Two cells, empty if there is no stack.
+  [[nodiscard]] std::string method_and_chain(StackIndex stack) const {
+    if (stack.value == 0) return ",";
+    std::string chain;
+    size_t frames = 0;
+    for (StackIndex node = stack; node.value != 0; node = model_.stacks[node.value].parent, ++frames) {
+      if (frames < kMostFrames) (chain += chain.empty() ? "" : " < ") += name_of(node);
+    }
+    if (frames > kMostFrames) chain += " [+" + std::to_string(frames - kMostFrames) + "]";
+    return csv_cell(name_of(code_.user_frame(stack))) + "," + csv_cell(chain);
+  }
+  [[nodiscard]] const std::string& name_of(StackIndex node) const {
+    return labels_.names[labels_.of(model_.stacks[node.value])];
+  }
+
+  const analysis::Model& model_;
+  const analysis::LockCode& code_;
+  analysis::Labels labels_;
+  std::ostream& out_;
+  uint64_t number_ = 0;
+  std::string begin_of_row_;
+};
+
+}  // namespace
+
+std::string csv_cell(std::string_view text) {
+  std::string cell = visible(text);
+  if (!cell.empty() && std::string_view("=+-@").find(cell.front()) != std::string_view::npos) cell.insert(0, 1, '\'');
+  if (cell.find_first_of(",\"") == std::string::npos) return cell;
+  std::string quoted = "\"";
+  for (const char c : cell) quoted += c == '"' ? std::string(2, c) : std::string(1, c);
+  return quoted + "\"";
+}
+
+Status export_csv(const analysis::Model& model, std::ostream& out) {
+  const analysis::LockCode code(model);
+  Rows rows(model, code, out);
+  out << kHeader;
+  analysis::for_each_contention(model, code, analysis::Selection(),
+                                [&](const Contention& contention, std::span<const Piece> pieces) {
+                                  if (out.good()) rows.add(contention, pieces);
+                                });
+  out.flush();
+  if (!out.good()) return Error{Errc::kFailed, "csv: writing failed; is the disk full?"};
+  return {};
+}
+
+}  // namespace tarsier::exporting

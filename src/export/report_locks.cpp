@@ -1,0 +1,204 @@
+// The view `locks`, as text and as JSON.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "analysis/lock_profile.h"
+#include "analysis/wording.h"
+#include "export/escape.h"
+#include "export/report_view.h"
+#include "export/text_table.h"
+
+namespace tarsier::exporting {
+
+using analysis::LockAspect;
+using analysis::LockNode;
+using analysis::LockProfile;
+using analysis::Owner;
+using analysis::words_of_count;
+using analysis::words_of_share;
+using analysis::words_of_time;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+double share(int64_t part, int64_t whole) {
+  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
+// What a view is made of.
+struct LockView {
+  explicit LockView(const ReportContext& report)
+      : context(report),
+        code(report.model),
+        keys(report.model, code, report.labels()),
+        profile(analysis::lock_profile(report.model, code, report.selection, keys, report.lock_aspects)) {}
+
+  // Of the node's children, those that --top and --min-share leave.
+  [[nodiscard]] std::vector<uint32_t> shown(const LockNode& node) const {
+    std::vector<uint32_t> rows;
+    for (const uint32_t child : node.children) {
+      const double part = share(profile.nodes[child].blocked_ns, profile.total());
+      if (rows.size() == static_cast<size_t>(context.options.top) || part < context.options.min_share) break;
+      rows.push_back(child);
+    }
+    return rows;
+  }
+  [[nodiscard]] LockAspect aspect_of(const LockNode& node) const { return profile.by[node.level - 1]; }
+  [[nodiscard]] int64_t of_owner(Owner::Kind kind) const { return profile.by_owner[static_cast<size_t>(kind)]; }
+
+  const ReportContext& context;
+  analysis::LockCode code;
+  analysis::AspectKeys keys;
+  LockProfile profile;
+};
+
+// Package names take the place that the calls need.
+std::string without_package(std::string_view method) {
+  const size_t name = method.rfind('.');
+  if (name == std::string_view::npos || name == 0 || method.front() == '[') return std::string(method);
+  const size_t package = method.rfind('.', name - 1);
+  return std::string(package == std::string_view::npos ? method : method.substr(package + 1));
+}
+
+// As many frames as fit, then how many there are more: a < b < c [+12].
+std::string short_chain(const analysis::AspectKeys& keys, uint32_t key, size_t columns) {
+  const auto chain = keys.chain(key, columns);
+  constexpr size_t kRest = 8;  // " [+1234]"
+  std::string text;
+  size_t used = 0;
+  for (; used < chain.frames.size(); ++used) {
+    const std::string frame = visible(without_package(chain.frames[used]));
+    const bool last = used + 1 == chain.frames.size() && chain.left_out == 0;
+    const size_t room = last ? columns : columns - std::min(columns, kRest);
+    if (!text.empty() && display_width(text) + 3 + display_width(frame) > room) break;
+    text += text.empty() ? cut_front(frame, std::max<size_t>(room, 1)) : " < " + frame;
+  }
+  const size_t rest = chain.frames.size() - used + chain.left_out;
+  return rest == 0 ? text : text + " [+" + std::to_string(rest) + "]";
+}
+
+std::string label_within(const LockView& view, const LockNode& node, size_t columns) {
+  const LockAspect aspect = view.aspect_of(node);
+  if (aspect == LockAspect::kBlockedChain || aspect == LockAspect::kOwnerChain) {
+    return short_chain(view.keys, node.key, columns);
+  }
+  return cut_front(visible(view.keys.label(aspect, node.key)), columns);
+}
+
+std::string heading(const LockView& view) {
+  const LockProfile& profile = view.profile;
+  std::string by;
+  for (const LockAspect aspect : profile.by) (by += by.empty() ? "" : ", ") += analysis::lock_aspect_name(aspect);
+  std::string out = "Locks (shares of " + words_of_time(Nanos(profile.total())) + " that threads were blocked, in " +
+                    words_of_count(profile.nodes[0].contentions.count()) + " contentions)\n";
+  std::string owners =
+      "Who held the lock: known with the call chain " +
+      words_of_share(share(view.of_owner(Owner::Kind::kChain), profile.total())) + ", only the thread is known " +
+      words_of_share(share(view.of_owner(Owner::Kind::kThread), profile.total())) + ", [hand-off] " +
+      words_of_share(share(view.of_owner(Owner::Kind::kHandOff), profile.total())) + ", [unknown owner] " +
+      words_of_share(share(view.of_owner(Owner::Kind::kUnknown), profile.total())) + ".";
+  append_wrapped(out, owners);
+  return out + "By " + by + ":\n";
+}
+
+// What the numbers don't contain.
+void append_remarks(std::string& out, const LockView& view) {
+  const analysis::LockEvents& locks = view.context.model.locks;
+  if (!locks.empty() && !locks.has_owners()) {
+    append_wrapped(out,
+                   "Only who was blocked is recorded: call chains of those who held the locks are not, record --lock "
+                   "records them.");
+  }
+  const bool all_groups =
+      std::find(view.profile.by.begin(), view.profile.by.end(), LockAspect::kGroup) != view.profile.by.end();
+  int64_t rest = 0;
+  for (size_t i = 0; i < view.profile.by_group.size(); ++i) {
+    if (!analysis::is_lock(static_cast<analysis::LockGroup>(i))) rest += view.profile.by_group[i];
+  }
+  if (!all_groups && rest > 0) {
+    append_wrapped(out, "Not in there: " + words_of_time(Nanos(rest)) +
+                            " in which threads were parked for conditions, queues, joins and the like; --by group "
+                            "shows them, too.");
+  }
+}
+
+void append_row(std::string& out, const LockView& view, const LockNode& node) {
+  std::string line = pad_left(words_of_time(Nanos(node.blocked_ns)), 12);
+  line += pad_left(words_of_share(share(node.blocked_ns, view.profile.total())), 8);
+  line += pad_left(words_of_count(node.contentions.count()), 10);
+  for (const int64_t ns : {node.contentions.mean(), node.contentions.percentile(0.95), node.contentions.max()}) {
+    line += pad_left(words_of_time(Nanos(ns)), 9);
+  }
+  line += std::string(2 + 2 * (node.level - 1), ' ');
+  out += line + label_within(view, node, kColumns - line.size()) + "\n";
+}
+
+Json row_json(const LockView& view, const LockNode& node) {
+  const LockAspect aspect = view.aspect_of(node);
+  Json children = Json::array();
+  // As deep as there are aspects.
+  for (const uint32_t child : view.shown(node)) children.push_back(row_json(view, view.profile.nodes[child]));
+  return {{"key", view.keys.id(aspect, node.key)},
+          {"label", view.keys.label(aspect, node.key)},
+          {"blocked_ns", node.blocked_ns},
+          {"share", share(node.blocked_ns, view.profile.total())},
+          {"count", node.contentions.count()},
+          {"mean_ns", node.contentions.mean()},
+          {"p50_ns", node.contentions.percentile(0.5)},
+          {"p95_ns", node.contentions.percentile(0.95)},
+          {"max_ns", node.contentions.max()},
+          {"children", std::move(children)}};
+}
+
+}  // namespace
+
+std::string locks_text(const ReportContext& context) {
+  const LockView view(context);
+  std::string out = heading(view);
+  const std::vector<uint32_t> first = view.shown(view.profile.nodes[0]);
+  if (first.empty()) {
+    out += "  none\n";
+    append_remarks(out, view);
+    return out;
+  }
+  out += "     blocked   share     times     mean   95th %      max\n";
+  std::vector<uint32_t> todo(first.rbegin(), first.rend());
+  while (!todo.empty()) {
+    const LockNode& node = view.profile.nodes[todo.back()];
+    todo.pop_back();
+    append_row(out, view, node);
+    const std::vector<uint32_t> children = view.shown(node);
+    todo.insert(todo.end(), children.rbegin(), children.rend());
+  }
+  append_left_out(out, first.size(), view.profile.nodes[0].children.size());
+  append_remarks(out, view);
+  return out;
+}
+
+std::string locks_json(const ReportContext& context) {
+  const LockView view(context);
+  const LockProfile& profile = view.profile;
+  Json by = Json::array();
+  for (const LockAspect aspect : profile.by) by.push_back(analysis::lock_aspect_name(aspect));
+  Json rows = Json::array();
+  for (const uint32_t row : view.shown(profile.nodes[0])) rows.push_back(row_json(view, profile.nodes[row]));
+  Json groups = Json::object();
+  for (size_t i = 0; i < profile.by_group.size(); ++i) {
+    groups[std::string(analysis::lock_group_name(static_cast<analysis::LockGroup>(i)))] = profile.by_group[i];
+  }
+  const Json json = {{"by", std::move(by)},
+                     {"total_ns", profile.total()},
+                     {"count", profile.nodes[0].contentions.count()},
+                     {"owners_recorded", context.model.locks.has_owners()},
+                     {"owners",
+                      {{"chain_ns", view.of_owner(Owner::Kind::kChain)},
+                       {"thread_ns", view.of_owner(Owner::Kind::kThread)},
+                       {"hand_off_ns", view.of_owner(Owner::Kind::kHandOff)},
+                       {"unknown_ns", view.of_owner(Owner::Kind::kUnknown)}}},
+                     {"groups", std::move(groups)},
+                     {"rows", std::move(rows)}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace tarsier::exporting
