@@ -133,6 +133,10 @@ class Judgement:
     def outside_share(self):
         return self.outside / max(1, self.outside + self.held.total() + self.gaps.total())
 
+    @property
+    def other_lock_share(self):
+        return self.other_lock / max(1, self.other_lock + self.held.total() + self.gaps.total())
+
     def blame_apart(self):
         """0: we blame all owners in their true proportions, 1: only innocent ones."""
         true, ours = max(1, self.true_blame.total()), max(1, self.our_blame.total())

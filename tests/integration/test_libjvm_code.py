@@ -3,7 +3,7 @@ import subprocess
 import sys
 
 from harness import DEADLINE
-from libjvm_code import PAGE, changed_pages, executable_segments, is_all_of_the_file
+from libjvm_code import PAGE, changed_pages, class_data_pointing_into, executable_segments, is_all_of_the_file
 
 # Loads a library and, when told, changes a byte of its code or lays an equal copy over a page of it.
 CHILD = """
@@ -59,3 +59,7 @@ def test_one_changed_byte_is_found(jdk):
 def test_an_equal_copy_of_a_page_is_found(jdk):
     _, (changed, all_of_the_file) = looked_at_after(jdk.libjvm.resolve(), "copy")
     assert changed == [] and not all_of_the_file
+
+
+def test_native_methods_are_found_in_the_library_that_they_are_bound_to(known_answer):
+    assert class_data_pointing_into(known_answer.pid, known_answer.jdk.libjvm.resolve())

@@ -12,7 +12,7 @@ BOTH_SIDES = ["wait", "condition"]  # monitors, and parks and unparks
 
 @pytest.mark.every_jvm
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("mode", ["wait", pytest.param("condition", marks=pytest.mark.long)])
+@pytest.mark.parametrize("mode", BOTH_SIDES)
 def test_a_hundred_sessions_leave_the_code_of_the_jvm_as_it_was(jdk, classes, tmp_path, mode):
     log, file, libjvm = tmp_path / "truth.txt", tmp_path / "out.jfr", jdk.libjvm.resolve()
     with Program(jdk, classes, "LockTruth", mode, 500, "burn", 0, log) as program:
@@ -22,7 +22,6 @@ def test_a_hundred_sessions_leave_the_code_of_the_jvm_as_it_was(jdk, classes, tm
         with Recorder("--lock", "-o", file, pid) as recorder:  # so that the rest means something
             wait_for_recording(file, recorder.process)
             wait_until(lambda: changed_pages(pid, libjvm), "the hooks are there")
-            wait_until(lambda: class_data_pointing_into(pid, LIBRARY), "park is ours")
             recorder.interrupt()
             recorder.finish()
         for _ in range(99):

@@ -34,9 +34,9 @@ def check(entering, wrong, right=0.98, seen=0.9):
     assert entering.held.total() > 0
     assert entering.right >= right
     assert entering.wrong_thread <= wrong
-    assert entering.share("wrong way in") <= 0.01
     assert entering.outside_share <= 0.005
-    assert entering.other_lock == 0 and entering.mislabelled == 0
+    # On its way to a lock a thread may load a class, and wait for another thread that does so.
+    assert entering.other_lock_share <= 0.005 and entering.mislabelled == 0
     # What is blocked by the clock of the thread also has the time in which the JVM spins, or the thread has no CPU.
     assert entering.seen_share() >= seen
     assert entering.blame_apart() <= 1 - right + 1 - entering.seen_share() + 0.02
@@ -46,11 +46,15 @@ def check(entering, wrong, right=0.98, seen=0.9):
 @pytest.mark.parametrize("work", ["sleep", "burn"])
 @pytest.mark.parametrize("mode", MONITORS + PARKS)
 def test_blocked_time_has_its_true_owner(jdk, classes, tmp_path, mode, work):
-    truth, rows = contend(jdk, classes, tmp_path, mode, work=work)
-    entering, after_wait = judge(truth, rows)
+    entering, _ = judge(*contend(jdk, classes, tmp_path, mode, work=work))
     check(entering, wrong_at_most(jdk))
-    if mode == "wait":
-        check(after_wait, wrong_at_most(jdk))
+    assert entering.share("wrong way in") <= 0.02
+
+
+@pytest.mark.every_jvm
+def test_the_way_back_from_a_notified_wait_has_its_true_owner(jdk, classes, tmp_path):
+    _, after_wait = judge(*contend(jdk, classes, tmp_path, "wait"))
+    check(after_wait, wrong_at_most(jdk))
 
 
 @pytest.mark.every_jvm
@@ -101,7 +105,7 @@ def test_owners_are_right_in_a_program_that_already_contends(jdk, classes, tmp_p
 def test_contentions_are_as_many_as_the_jvm_counts(jdk, classes, tmp_path, mode, engine):
     truth, rows = contend(jdk, classes, tmp_path, mode, engine=engine)
     counted = {thread: count for thread, (_, count) in truth.blocked_counts.items()}
-    if engine == "lock=blocked":  # JVMTI says nothing of who re-enters after a wait
+    if not any(row["after_wait"] for row in rows):  # JVMTI says nothing of who re-enters after a wait
         for section in truth.sections:
             counted[section.thread] -= section.after_wait
     assert monitor_contentions(rows, truth) == counted
@@ -114,7 +118,7 @@ def test_without_owners_the_blocked_time_is_right_and_no_owner_has_a_chain(jdk, 
     entering, _ = judge(truth, rows)
     print(entering)
     assert entering.seen_share() >= 0.9 and entering.outside_share <= 0.005
-    assert entering.other_lock == 0 and entering.mislabelled == 0
+    assert entering.other_lock_share <= 0.005 and entering.mislabelled == 0
     assert entering.share("right") == 0
     assert not any(row["owner_chain"] or row["owner_method"] for row in rows)
     assert {row["owner_kind"] for row in rows} <= {"thread", "unknown"}
