@@ -216,7 +216,7 @@ def _about_owner(row, owner):
 def _about_gap(row, around):
     if row["owner_kind"] not in ("chain", "thread"):
         return row["owner_kind"]
-    neighbours = {section.thread for section in around if section}
+    neighbours = {section.thread for section in around if section} - {row["blocked_thread"]}  # nobody blocks itself
     return "owner before or after" if row["owner_thread"] in neighbours else "wrong thread"
 
 

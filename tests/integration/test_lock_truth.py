@@ -66,8 +66,9 @@ def test_an_owner_that_stays_too_long_is_wrong_from_the_next_one_on():
     assert entering.held["wrong thread"] == 40
 
 
-def test_an_owner_who_was_not_near_a_gap_is_wrong_there():
-    entering, _ = judge(TRUTH, changed(1, kind="chain", owner="three", method=A, via="viaA"))
+@pytest.mark.parametrize("owner", ["three", "two"])
+def test_an_owner_who_was_not_near_a_gap_is_wrong_there_and_so_is_the_blocked_one(owner):
+    entering, _ = judge(TRUTH, changed(1, kind="chain", owner=owner, method=A, via="viaA"))
     assert entering.gaps["wrong thread"] == 8
 
 
