@@ -2,6 +2,7 @@
 // lock changed its owner.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -68,11 +69,11 @@ class PieceList {
   [[nodiscard]] bool complete() const { return !pieces_.empty() && at_ >= contention_->end_ns; }
   // From where the last one ended; an earlier `end` adds nothing, a later one than the contention's is cut.
   void until(int64_t end, Owner owner) {
-    end = end < contention_->end_ns ? end : contention_->end_ns;
+    end = std::clamp(end, at_, contention_->end_ns);
     // Nobody waits for himself: whatever says so is wrong.
     if (owner.thread == contention_->thread) owner = Owner::unknown();
     const bool instant = pieces_.empty() && contention_->begin_ns == contention_->end_ns;
-    if (end <= at_ && !instant) return;
+    if (end == at_ && !instant) return;
     if (!pieces_.empty() && pieces_.back().owner == owner) {
       pieces_.back().end_ns = end;
     } else {

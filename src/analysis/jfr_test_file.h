@@ -14,7 +14,8 @@ namespace tarsier::analysis {
 struct ConstantOf {
   int64_t key = 0;
 };
-// A number, a string, or a key of a thread or stack (fields that end in "Thread", "thread", or "stackTrace").
+// A number, a string, or a key: of a stack (stackTrace), a class (fields that end in "Class"), or else a thread.
+// Classes are those of the frames: 1 is that of the first frame of the first stack.
 using TestValue = std::variant<int64_t, std::string, ConstantOf>;
 struct TestEvent {
   std::string type;

@@ -101,7 +101,7 @@ class Metadata {
 };
 
 int64_t constant_type(const std::string& field) {
-  return field == "stackTrace" ? kStackTrace : kThread;
+  return field == "stackTrace" ? kStackTrace : field.ends_with("Class") ? kClass : kThread;
 }
 
 Bytes encode_metadata(const std::vector<const TestEvent*>& types) {

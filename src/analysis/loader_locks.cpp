@@ -13,8 +13,8 @@ using recording::TypeIndex;
 
 namespace {
 
-// Times beyond are damage (146 years from the epoch); within, differences don't overflow.
-constexpr int64_t kLatest = int64_t{1} << 62;
+// Times beyond are damage (73 years from the epoch); within, differences don't overflow.
+constexpr int64_t kLatest = int64_t{1} << 61;
 
 int64_t as_time(int64_t ns) {
   return std::clamp(ns, -kLatest, kLatest);

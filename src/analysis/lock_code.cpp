@@ -28,7 +28,7 @@ constexpr ClassRule kClasses[] = {
 };
 
 // Of methods.
-constexpr uint8_t kInside = 1, kSynchronizer = 2, kAwait = 4;
+constexpr uint8_t kInside = 1, kSynchronizer = 2, kAwait = 4, kSignal = 8;
 struct MethodRule {
   std::string_view begin;
   uint8_t traits;
@@ -36,6 +36,8 @@ struct MethodRule {
 constexpr MethodRule kMethods[] = {
     {"java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject.await", kInside | kAwait},
     {"java.util.concurrent.locks.AbstractQueuedLongSynchronizer$ConditionObject.await", kInside | kAwait},
+    {"java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject.signal", kInside | kSignal},
+    {"java.util.concurrent.locks.AbstractQueuedLongSynchronizer$ConditionObject.signal", kInside | kSignal},
     {"java.util.concurrent.locks.AbstractQueuedSynchronizer.", kInside | kSynchronizer},
     {"java.util.concurrent.locks.AbstractQueuedLongSynchronizer.", kInside | kSynchronizer},
     {"java.util.concurrent.locks.", kInside},
@@ -88,6 +90,10 @@ LockGroup LockCode::group_of(LockIndex blocker, StackIndex stack) const {
 
 bool LockCode::after_wait(StackIndex stack) const {
   return (traits_of_insides(stack) & kAwait) != 0;
+}
+
+bool LockCode::is_signal(StackIndex stack) const {
+  return (traits_of_insides(stack) & kSignal) != 0;
 }
 
 StackIndex LockCode::user_frame(StackIndex stack) const {

@@ -27,6 +27,8 @@ class LockCode {
   [[nodiscard]] LockGroup group_of(LockIndex blocker, StackIndex stack) const;
   // It was parked to get the lock back after waiting for a condition.
   [[nodiscard]] bool after_wait(StackIndex stack) const;
+  // It was unparked by a signal of a condition, not by the release of a lock.
+  [[nodiscard]] bool is_signal(StackIndex stack) const;
   // The innermost frame that is no inside of locking; the innermost of all if there is no other.
   [[nodiscard]] StackIndex user_frame(StackIndex stack) const;
 

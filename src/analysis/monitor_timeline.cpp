@@ -100,19 +100,18 @@ class Stretch {
     if (starts_with(Kind::kReleased)) return after_release();
     // The period began when somebody had to wait: for the first one who let go.
     if (ends_with_release()) return of_release();
-    return b_ != nullptr && b_->last_owner != kNobody ? Owner::only_thread(b_->last_owner) : Owner::unknown();
+    return has_last_owner() ? Owner::only_thread(b_->last_owner) : Owner::unknown();
   }
   [[nodiscard]] Owner after_entered() const {
     if (is_whole_holding()) return of_release();
     // Then another one has held it as well, and nobody saw since when.
     if (ends_with_release()) return Owner::unknown();
-    if (ends_with_other_owner()) return Owner::unknown();
+    if (has_last_owner()) return Owner::only_thread(b_->last_owner);
     // Its own release may be missing. What else is missing had other owners.
     return missing_ <= 1 ? Owner::only_thread(a_->thread) : Owner::unknown();
   }
-  [[nodiscard]] bool ends_with_other_owner() const {
-    return b_ != nullptr && b_->last_owner != kNobody && b_->last_owner != a_->thread;
-  }
+  // As JFR itself says it.
+  [[nodiscard]] bool has_last_owner() const { return b_ != nullptr && b_->last_owner != kNobody; }
   [[nodiscard]] Owner after_release() const {
     const ThreadIndex next = a_->next_owner;
     if (b_ == nullptr) return next == kNobody ? Owner::unknown() : Owner::only_thread(next);

@@ -35,8 +35,8 @@ GroupedIndices group_releases(const std::vector<Release>& releases, size_t locks
 
 }  // namespace
 
-ParkBundles::ParkBundles(const LockEvents& events, size_t threads)
-    : events_(events), by_lock_(group_releases(releases_, 0)) {
+ParkBundles::ParkBundles(const LockEvents& events, const LockCode& code, size_t threads)
+    : events_(events), code_(code), by_lock_(group_releases(releases_, 0)) {
   GroupedIndices parks(events.parks, threads, [](const ThreadPark& p) { return p.thread.value; });
   GroupedIndices unparks(events.unparks, threads, [](const Unpark& u) { return u.target.value; });
   parks_.reserve(events.parks.size());
@@ -44,8 +44,10 @@ ParkBundles::ParkBundles(const LockEvents& events, size_t threads)
     if (parks.of(thread).empty()) continue;
     bundle(in_order(events.parks, parks.of(thread)), in_order(events.unparks, unparks.of(thread)));
   }
+  add_releases_by_conditions();
   std::sort(releases_.begin(), releases_.end(), [](const Release& a, const Release& b) {
-    return std::tie(a.sequence, a.time_ns, a.thread, a.stack) < std::tie(b.sequence, b.time_ns, b.thread, b.stack);
+    return std::tie(a.sequence, a.time_ns, a.thread, a.stack, a.lock) <
+           std::tie(b.sequence, b.time_ns, b.thread, b.stack, b.lock);
   });
   find_holding_times(threads);
   by_lock_ = group_releases(releases_, events.locks.size());
@@ -75,6 +77,31 @@ void ParkBundles::bundle(std::span<const uint32_t> parks, std::span<const uint32
     passed = std::max({passed, park.sequence, park.end_sequence});
     before = &park;
     parks_.push_back(bundled);
+  }
+}
+
+// A signal puts the waiting thread into the queue of the lock, still parked for the condition: what wakes it up is the
+// release of the lock. Which lock that is tell those who had to park for it afterwards, still in their call of await.
+void ParkBundles::add_releases_by_conditions() {
+  constexpr LockIndex kSeveral(UINT32_MAX - 1);
+  std::vector<LockIndex> lock_of(events_.locks.size(), kNoLock);  // by condition
+  for (size_t i = 1; i < parks_.size(); ++i) {
+    const ThreadPark& before = events_.parks[parks_[i - 1].park];
+    const ThreadPark& park = events_.parks[parks_[i].park];
+    const bool came_back = before.thread == park.thread && before.blocker != kNoLock && park.blocker != kNoLock &&
+                           code_.group_of(before.blocker, before.stack) == LockGroup::kCondition &&
+                           code_.group_of(park.blocker, park.stack) == LockGroup::kJuc && code_.after_wait(park.stack);
+    if (!came_back) continue;
+    LockIndex& known = lock_of[before.blocker.value];
+    known = known == kNoLock || known == park.blocker ? park.blocker : kSeveral;
+  }
+  const size_t seen = releases_.size();
+  for (size_t i = 0; i < seen; ++i) {
+    Release release = releases_[i];
+    const LockIndex lock = lock_of[release.lock.value];
+    if (lock == kNoLock || lock == kSeveral || code_.is_signal(release.stack)) continue;
+    release.lock = lock;
+    releases_.push_back(release);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/grouped_indices.h"
+#include "analysis/lock_code.h"
 #include "analysis/lock_events.h"
 
 namespace tarsier::analysis {
@@ -29,7 +30,7 @@ struct Release {
 
 class ParkBundles {
  public:
-  ParkBundles(const LockEvents& events, size_t threads);
+  ParkBundles(const LockEvents& events, const LockCode& code, size_t threads);
 
   [[nodiscard]] const std::vector<BundledPark>& parks() const { return parks_; }
   [[nodiscard]] const Release& release(uint32_t index) const { return releases_[index]; }
@@ -39,9 +40,11 @@ class ParkBundles {
  private:
   // The thread's parks and the unparks that meant it, both in their order.
   void bundle(std::span<const uint32_t> parks, std::span<const uint32_t> unparks);
+  void add_releases_by_conditions();
   void find_holding_times(size_t threads);
 
   const LockEvents& events_;
+  const LockCode& code_;
   std::vector<BundledPark> parks_;
   std::vector<Release> releases_;
   GroupedIndices by_lock_;

@@ -62,7 +62,7 @@ class Cutter {
 void park_contentions(const LockEvents& events, const LockCode& code, size_t threads, PieceBudget& budget,
                       const ContentionSink& sink) {
   if (events.parks.empty()) return;
-  const ParkBundles bundles(events, threads);
+  const ParkBundles bundles(events, code, threads);
   Cutter cutter(events, bundles, budget);
   for (const BundledPark& bundled : bundles.parks()) {
     const ThreadPark& park = events.parks[bundled.park];

@@ -6,6 +6,7 @@
 #include "analysis/alloc.h"
 #include "analysis/engine_account.h"
 #include "analysis/flat.h"
+#include "analysis/lock_verdict.h"
 #include "analysis/quality.h"
 #include "analysis/thread_kind.h"
 #include "analysis/thread_profile.h"
@@ -148,6 +149,10 @@ std::string waiting(const Facts& facts) {
          "; report --view waits shows where).";
 }
 
+std::string locking(const Facts& facts) {
+  return lock_verdict(facts.model);
+}
+
 std::string not_sampled(const Facts& facts) {
   if (facts.model.profile != Profile::kCpu) return {};
   std::string parts;
@@ -165,7 +170,8 @@ std::string sentence_of_engine(const Engine& engine) {
   if (!engine.mechanism.empty()) text += " (" + engine.mechanism + ")";
   if (engine.interval.count > 0) text += " every " + format_duration(engine.interval);
   if (engine.interval_bytes.count > 0) text += " every " + words_of_bytes(engine.interval_bytes);
-  text += ": " + words_of_count(engine.taken) + " samples taken, " + words_of_count(engine.written) + " written, ";
+  text += ": " + words_of_count(engine.taken) + (engine.is_lock() ? " events taken, " : " samples taken, ") +
+          words_of_count(engine.written) + " written, ";
   uint64_t dropped = 0;
   std::string causes;
   for (const auto& [cause, count] : engine.dropped) {
@@ -300,7 +306,7 @@ std::string warn_no_period(const Facts& facts) {
 
 using Sentence = std::string (*)(const Facts&);
 constexpr Sentence kSentences[] = {
-    how_long_and_how_much, hottest_method, hottest_thread, not_sampled, allocation, waiting, samples_and_cost};
+    how_long_and_how_much, hottest_method, hottest_thread, not_sampled, allocation, waiting, locking, samples_and_cost};
 constexpr Sentence kWarnings[] = {warn_damaged,   warn_missing,    warn_few_samples, warn_biased,      warn_failed,
                                   warn_imprecise, warn_incomplete, warn_dropped,     warn_unaccounted, warn_no_period};
 

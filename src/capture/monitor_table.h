@@ -1,7 +1,8 @@
 // Monitors that threads are blocked by: how many, since when, and the order of what happens to them.
 //
 // A monitor serves one object as long as a thread is blocked by it. That is a generation: it begins with the first
-// blocked thread and ends with the last. The order of events is drawn from a counter of the monitor, by whoever owns it.
+// blocked thread and ends with the last. The order of events is drawn from a counter of the monitor, by whoever owns
+// it.
 #pragma once
 
 #include <atomic>

@@ -130,7 +130,8 @@ constexpr CommandSpec kSpec = {
     .takes_program = true,
     .options = kOptions,
     .notes =
-        "Without --cpu, --alloc, --waits and --lock: CPU, allocation and who is blocked by monitors, as far as the JVM\n"
+        "Without --cpu, --alloc, --waits and --lock: CPU, allocation and who is blocked by monitors, as far as the "
+        "JVM\n"
         "can. --waits alone: CPU and waits.\n"
         "NAME is a part of the JVM's main class or jar. If only one JVM runs, it need not be named.\n"
         "-- CMD starts a program and records its (first) JVM from its start until the program ends or the time is "

@@ -38,14 +38,18 @@ class Rows {
                     csv_cell(model_.threads[contention.thread.value].name) + "," + method_and_chain(contention.stack);
     for (const Piece& piece : pieces) {
       const bool has_thread = piece.owner.thread != analysis::kNobody;
-      out_ << begin_of_row_ << ',' << piece.begin_ns - model_.clock_offset_ns << ','
-           << piece.end_ns - model_.clock_offset_ns << ',' << kOwnerKinds[static_cast<size_t>(piece.owner.kind)] << ','
+      out_ << begin_of_row_ << ',' << on_its_clock(piece.begin_ns) << ',' << on_its_clock(piece.end_ns) << ','
+           << kOwnerKinds[static_cast<size_t>(piece.owner.kind)] << ','
            << (has_thread ? csv_cell(model_.threads[piece.owner.thread.value].name) : "") << ','
            << method_and_chain(piece.owner.stack) << "\r\n";
     }
   }
 
  private:
+  // In a damaged file it may be anything: it wraps.
+  [[nodiscard]] int64_t on_its_clock(int64_t ns) const {
+    return static_cast<int64_t>(static_cast<uint64_t>(ns) - static_cast<uint64_t>(model_.clock_offset_ns));
+  }
   // Two cells, empty if there is no stack.
   [[nodiscard]] std::string method_and_chain(StackIndex stack) const {
     if (stack.value == 0) return ",";

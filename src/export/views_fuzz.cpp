@@ -5,9 +5,11 @@
 #include <sstream>
 
 #include "analysis/loader.h"
-#include "analysis/model_maker.h"
+#include "analysis/lock_aspects.h"
+#include "analysis/lock_trace.h"
 #include "export/collapsed.h"
 #include "export/compare.h"
+#include "export/csv.h"
 #include "export/html.h"
 #include "export/page_template.h"
 #include "export/pprof.h"
@@ -34,6 +36,9 @@ void show(const analysis::Model& model) {
   ReportOptions options{.views = known_views()};
   for (const bool by_thread : {false, true}) {
     options.by_thread = options.signatures = by_thread;
+    for (const std::string_view aspect : analysis::lock_aspect_names()) {
+      if (by_thread) options.lock_aspects.emplace_back(aspect);
+    }
     const auto text = report_text(model, options);
     check(text.ok());
     for (const char c : *text) check(static_cast<uint8_t>(c) >= ' ' || c == '\n');
@@ -43,6 +48,7 @@ void show(const analysis::Model& model) {
   check(export_collapsed(model, out).ok());
   check(export_html(model, "title", out).ok());
   check(export_pprof(model, out).ok());
+  check(export_csv(model, out).ok());
   check(export_speedscope(model, out, {.calls = 50, .threads = 3, .depth = 20}).ok());
   show_compared(model);
 }
@@ -78,8 +84,31 @@ class Recipe {
   const uint8_t* end_;
 };
 
+// Whatever the bytes say: numbers from a small range, so that they meet.
+void add_lock_event(Recipe& recipe, analysis::LockTrace& trace, const std::vector<analysis::ThreadIndex>& threads) {
+  const auto thread = [&] { return threads[recipe.byte() % threads.size()]; };
+  const analysis::LockIndex lock(recipe.byte() % 3U);
+  const analysis::PeriodIndex period(recipe.byte() % 3U);
+  const int64_t begin = recipe.byte();
+  const int64_t end = begin + recipe.byte();
+  const int64_t sequence = recipe.byte() % 16;
+  switch (recipe.byte() % 4) {
+    case 0:
+      trace.enter(period, thread(), begin, end, sequence).previous_owner = thread();
+      break;
+    case 1:
+      trace.exit(period, thread(), begin, sequence, "a;b").next_owner = thread();
+      break;
+    case 2:
+      trace.park(lock, thread(), begin, end, sequence, recipe.byte() % 16).owner = thread();
+      break;
+    default:
+      trace.unpark(thread(), thread(), begin, sequence, "a;c");
+  }
+}
+
 analysis::Model cook(Recipe recipe) {
-  analysis::ModelMaker maker;
+  analysis::LockTrace maker;
   std::vector<analysis::ThreadIndex> threads;
   std::vector<std::string> names;
   for (int n = recipe.byte() % 4; n >= 0; --n) {
@@ -96,7 +125,14 @@ analysis::Model cook(Recipe recipe) {
     maker.model.problems.push_back(recipe.text());
   }
   maker.model.unsampled_cpu[static_cast<analysis::ThreadKind>(recipe.byte() % 6)] = Nanos(recipe.byte());
+  for (const char* name : {"p.Lock", "java.util.concurrent.Semaphore$Sync", "java.util.concurrent.FutureTask"}) {
+    maker.period(maker.lock(names.front() + name, recipe.byte()), recipe.byte());
+  }
   while (!recipe.empty()) {
+    if (recipe.byte() % 2 != 0) {
+      add_lock_event(recipe, maker, threads);
+      continue;
+    }
     std::vector<analysis::StackNode> frames;
     for (int depth = recipe.byte() % 32; depth >= 0; --depth) {
       analysis::StackNode frame;

@@ -134,8 +134,8 @@ LightWalk::Chain LightWalk::walk(const Place& place) noexcept {
         continue;
       }
       case Kind::kFrame: {
-        const Address end = at.sp + static_cast<Address>(piece->frame_bytes) +
-                            (from_native ? static_cast<Address>(piece->popped) : 0);
+        const Address end =
+            at.sp + static_cast<Address>(piece->frame_bytes) + (from_native ? static_cast<Address>(piece->popped) : 0);
         if (!inside(end - 16) || !inside(end - 8)) return chain;
         key = mixed(mixed(key, at.pc), static_cast<uint64_t>(piece->compile_id));
         caller = {word(end - 8) & kAddressBits, end, word(end - 16)};
@@ -149,7 +149,8 @@ LightWalk::Chain LightWalk::walk(const Place& place) noexcept {
         break;
       }
       case Kind::kEntry: {
-        const Address wrapper = at.fp + static_cast<Address>(static_cast<int64_t>(Machine::host().call_wrapper_offset()));
+        const Address wrapper =
+            at.fp + static_cast<Address>(static_cast<int64_t>(Machine::host().call_wrapper_offset()));
         if (!inside(wrapper)) return chain;
         const Address anchor = word(wrapper) + wrapper_anchor_;
         if (!inside(anchor) || !inside(anchor + 16)) return chain;

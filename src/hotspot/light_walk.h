@@ -41,6 +41,11 @@ class LightWalk {
     bool ends_in_heap = false;  // the rest of a virtual thread's frames is frozen there
   };
   [[nodiscard]] Chain walk(const Place& place) noexcept;
+  // Bytes that the code at this return address pops: they were pushed around the call.
+  [[nodiscard]] Address popped_at(Address pc) noexcept {
+    const Piece* piece = at(pc);
+    return piece != nullptr ? static_cast<Address>(piece->popped) : 0;
+  }
   [[nodiscard]] bool is_code(Address pc) const noexcept { return cache_->blob_at(pc).has_value(); }
   [[nodiscard]] bool is_interpreter(Address pc) const noexcept {
     return pc >= cache_->interpreter().first && pc < cache_->interpreter().second;
@@ -53,8 +58,8 @@ class LightWalk {
     Address pc = 0;
     Kind kind = Kind::kUnknown;
     int32_t frame_bytes = 0;
-    int32_t popped = 0;     // by the code there, of what was pushed around a call of a native function
-    Address identity = 0;   // where code has its number; 0: nothing else can take its place
+    int32_t popped = 0;    // by the code there, of what was pushed around a call of a native function
+    Address identity = 0;  // where code has its number; 0: nothing else can take its place
     int32_t compile_id = 0;
     UnwindRule rule{};
   };

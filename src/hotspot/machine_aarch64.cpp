@@ -116,6 +116,33 @@ class Aarch64 final : public Machine {
     }
     return std::nullopt;
   }
+  [[nodiscard]] std::optional<int64_t> next_jump(std::span<const uint8_t> code) const override {
+    for (size_t i = 0; i + 4 <= code.size(); i += 4) {
+      const uint32_t w = word_at(code, i);
+      if (w == kRet || (w & 0xfffffc1f) == 0xd61f0000) return std::nullopt;  // br
+      if ((w & 0xfc000000) != 0x14000000) continue;
+      return static_cast<int64_t>(i) + (static_cast<int64_t>(static_cast<int32_t>(w << 6) >> 6) * 4);
+    }
+    return std::nullopt;
+  }
+  [[nodiscard]] std::optional<Address> call_target(const Memory& memory, Address return_address) const override {
+    const Address call = return_address - 4;
+    const uint32_t w = memory.read<uint32_t>(call).value_or(0);
+    if ((w & 0xfc000000) != 0x94000000) return std::nullopt;  // bl
+    const Address target = call + static_cast<Address>(static_cast<int64_t>(static_cast<int32_t>(w << 6) >> 6) * 4);
+    constexpr uint32_t kLoadLiteral = 0x58000048;  // ldr x8, #8; br x8; .quad
+    if (memory.read<uint32_t>(target) != kLoadLiteral) return target;
+    return memory.read<Address>(target + 8);
+  }
+  [[nodiscard]] std::optional<int64_t> passed_slot(std::span<const uint8_t> code) const override {
+    for (size_t i = code.size() / 4 * 4; i >= 4; i -= 4) {
+      const uint32_t w = word_at(code, i - 4);
+      if ((w & 0xffc003e0) == 0x910003e0 && ((w & 31) == 1 || (w & 31) == 2))
+        return (w >> 10) & 0xfff;  // add x1, sp, #n
+      if (is_jump(w) || is_call(w)) break;
+    }
+    return std::nullopt;
+  }
   [[nodiscard]] std::optional<ThawCall> thaw_call(std::span<const uint8_t> code) const override {
     // The call's second argument is 0, or why it returns: movz w1, #n, and orr w1, wzr, #n, which can't be 0.
     constexpr uint32_t kMovz = 0x52800001, kOrr = 0x320003e1;

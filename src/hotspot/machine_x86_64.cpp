@@ -35,6 +35,10 @@ class X8664 final : public Machine {
   [[nodiscard]] std::optional<int64_t> pushed_by_stub(std::span<const uint8_t>, bool) const override {
     return std::nullopt;
   }
+  // Instructions are of any length here: nothing is found without decoding them.
+  [[nodiscard]] std::optional<int64_t> next_jump(std::span<const uint8_t>) const override { return std::nullopt; }
+  [[nodiscard]] std::optional<Address> call_target(const Memory&, Address) const override { return std::nullopt; }
+  [[nodiscard]] std::optional<int64_t> passed_slot(std::span<const uint8_t>) const override { return std::nullopt; }
   [[nodiscard]] int64_t popped_after_call(std::span<const uint8_t>) const override { return 0; }
   // Nobody has looked.
   [[nodiscard]] std::optional<ThawCall> thaw_call(std::span<const uint8_t>) const override { return std::nullopt; }

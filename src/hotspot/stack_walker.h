@@ -30,6 +30,9 @@ class StackWalker {
 
   // `remembered`: the last stack of the same thread, if it is kept; the caller shall let it keep() this one.
   void walk(const Fragment& fragment, size_t max_depth, WalkedStack& out, RememberedStack* remembered = nullptr);
+  // Of the next stacks: the innermost frame is that of the method which releases a monitor, and this is the address of
+  // the lock record, on the stack; 0: they are any stacks.
+  void set_released(Address lock_record) { released_ = lock_record; }
   // Native frames become part of the stacks.
   void show_native() { shows_native_ = true; }
   // Before methods are forgotten.
@@ -88,6 +91,7 @@ class StackWalker {
   Address call_stub_return_ = 0;
   const NativeFrames* native_ = nullptr;  // null: what is native can't be left
   bool shows_native_ = false;
+  Address released_ = 0;
   uint64_t wrapper_anchor_ = 0;
   uint64_t anchor_sp_ = 0, anchor_pc_ = 0, anchor_fp_ = 0;
   Address continuation_entry_ = 0;        // Method* of the one that carriers enter virtual threads by; 0: not seen yet

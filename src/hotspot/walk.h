@@ -236,7 +236,14 @@ class StackWalker::Walk {
   bool add_compiled_caller(const CodeBlob& blob);
 
   // All methods that are inlined into each other at this pc.
-  void add_compiled(const CodeBlob& blob, Address pc, bool exact, bool at_entry);
+  // `sp`: of its frame.
+  void add_compiled(const CodeBlob& blob, Address pc, Address sp, bool exact, bool at_entry);
+  // The scope of the inlined method that releases a monitor, if the lock record lies in this frame; 0: none.
+  [[nodiscard]] uint32_t releasing_scope(const CodeBlob& blob, Address pc, Address sp) const;
+  // The same by where the monitor was entered: the last such place before `near` with this slot.
+  [[nodiscard]] uint32_t entering_scope(const CodeBlob& blob, int64_t slot, Address near) const;
+  // Where code that was put out of line goes on.
+  [[nodiscard]] Address back_in_line(const CodeBlob& blob, Address pc) const;
 
   StackWalker& w_;
   const Fragment& f_;

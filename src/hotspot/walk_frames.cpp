@@ -230,24 +230,25 @@ bool StackWalker::Walk::add_compiled_caller(const CodeBlob& blob) {
   }
   const bool exact = blob.at(pc) != nullptr;
   if (!exact && !from_leaf_) return end_with(WalkEnd::kNoCode);
-  add_compiled(blob, exact ? pc : pc - 1, exact, false);
+  add_compiled(blob, exact ? pc : pc - 1, at_.sp, exact, false);
   return !ended_;
 }
 
-void StackWalker::Walk::add_compiled(const CodeBlob& blob, Address pc, bool exact, bool at_entry) {
+void StackWalker::Walk::add_compiled(const CodeBlob& blob, Address pc, Address sp, bool exact, bool at_entry) {
   if (blob.kind == BlobKind::kNativeWrapper) return add(FrameKind::kNative, blob.method, -1, &blob);
   constexpr int32_t kHighestTier = 4;
   const FrameKind outermost = blob.level == kHighestTier ? FrameKind::kC2 : FrameKind::kC1;
   if (at_entry) return add(outermost, blob.method, 0, &blob);
   // Between two places that have debug information the next one holds.
-  const PcDesc* desc = exact ? blob.at(pc) : blob.at_or_after(pc + 1);
+  const uint32_t releasing = w_.released_ != 0 ? releasing_scope(blob, pc, sp) : 0;
+  const PcDesc* desc = releasing != 0 ? nullptr : exact ? blob.at(pc) : blob.at_or_after(pc + 1);
   const Address place = desc == nullptr ? 0 : blob.code_begin + static_cast<Address>(desc->pc_offset);
   if (const ReturnAddress* known = place == 0 ? nullptr : find_known(place)) {
     add_known(*known);
     return;
   }
   const size_t before = out_.frames.size();
-  uint32_t offset = desc == nullptr ? 0 : static_cast<uint32_t>(std::max(desc->scope_offset, 0));
+  uint32_t offset = desc == nullptr ? releasing : static_cast<uint32_t>(std::max(desc->scope_offset, 0));
   Scope scope;
   bool any = false;
   while (read_scope(blob.scopes, offset, w_.blobs_->excluded_byte(), scope) && out_.frames.size() < max_depth_) {

@@ -137,7 +137,7 @@ bool StackWalker::Walk::leave_compiled(const CodeBlob& blob) {
   std::array<uint8_t, 2 * kAround> code{};
   if (!w_.memory_->copy(code.data(), from, to - from)) return end_with(WalkEnd::kNoCode);
   const FrameState state = w_.machine_->frame_state(blob, f_.pc, std::span(code).first(to - from), f_.pc - from);
-  add_compiled(blob, f_.pc, false, state != FrameState::kComplete && f_.pc < complete_from(blob));
+  add_compiled(blob, f_.pc, f_.sp, false, state != FrameState::kComplete && f_.pc < complete_from(blob));
   if (state != FrameState::kComplete) {
     out_.start = WalkStart::kHalfBuilt;
     // Who waits returns to whoever had called the virtual thread.

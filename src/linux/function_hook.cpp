@@ -24,12 +24,12 @@ uint64_t page_size() {
 
 // Does an instruction of aarch64 mean the same at another address?
 [[maybe_unused]] bool can_be_moved(uint32_t w) {
-  const bool addresses = (w & 0x1f000000) == 0x10000000;       // adr, adrp
-  const bool loads_literal = (w & 0x3b000000) == 0x18000000;   // ldr x, label
-  const bool branches = (w & 0x7c000000) == 0x14000000 ||      // b, bl
-                        (w & 0xff000000) == 0x54000000 ||      // b.cond
-                        (w & 0x7e000000) == 0x34000000 ||      // cbz, cbnz
-                        (w & 0x7e000000) == 0x36000000;        // tbz, tbnz
+  const bool addresses = (w & 0x1f000000) == 0x10000000;      // adr, adrp
+  const bool loads_literal = (w & 0x3b000000) == 0x18000000;  // ldr x, label
+  const bool branches = (w & 0x7c000000) == 0x14000000 ||     // b, bl
+                        (w & 0xff000000) == 0x54000000 ||     // b.cond
+                        (w & 0x7e000000) == 0x34000000 ||     // cbz, cbnz
+                        (w & 0x7e000000) == 0x36000000;       // tbz, tbnz
   return !addresses && !loads_literal && !branches;
 }
 
@@ -64,7 +64,8 @@ class NearbyCode {
     if (const auto known = jumps_.find(key); known != jumps_.end()) return known->second;
     // ldr x17, replacement; br x17; replacement: .quad. x17 is free at the begin of a function.
     auto at = put(function, [&](uint64_t) {
-      return Piece{0x58000051, 0xd61f0220, static_cast<uint32_t>(replacement), static_cast<uint32_t>(replacement >> 32)};
+      return Piece{0x58000051, 0xd61f0220, static_cast<uint32_t>(replacement),
+                   static_cast<uint32_t>(replacement >> 32)};
     });
     if (at) jumps_[key] = *at;
     return at;

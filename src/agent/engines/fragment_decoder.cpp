@@ -223,6 +223,8 @@ void FragmentDecoder::decode(const capture::FragmentRecord& record) {
   const uint64_t wrong_before = edges_[static_cast<size_t>(hotspot::Edge::kWrong)];
   methods_->set_epochs(now(), copied_at(record), epoch_ ? record.fragment().epoch_doubt() : 0);
   if (redefinitions_.now() > 0) methods_->set_redefined();
+  // What is kept has no weight of its own.
+  walker_->set_released(is_sample(events_.event()) || record.waits ? 0 : record.weight_ns);
   walk(record.fragment(), known, may_be_repeated || record.waits, stack_);
   const std::string* root = root_of(known);
   was_of_jvm_ = root != nullptr;

@@ -132,7 +132,7 @@ Result<control::EngineReport> LockEngine::probe() {
     warnings_.push_back(report.why);
     return report;
   }
-  auto hooks = LockHooks::prepare(context_.jvm.major());
+  auto hooks = LockHooks::prepare();
   if (!hooks) {
     report.why = "no hooks: " + hooks.error().what + "; owners' call chains and parking are not seen";
     warnings_.push_back(report.why);
@@ -176,8 +176,8 @@ Status LockEngine::start() {
                                            *walk_);
   decoder_ = std::make_unique<LockDecoder>(context_, decoding_->decoder(), *capture_);
   const auto memory = static_cast<size_t>(context_.options.memory.count);
-  const LockCapture::Sizes sizes{std::max<size_t>(memory / 4, 1 << 20), std::bit_floor(std::max<size_t>(memory / 16, 1 << 20)),
-                                 size_t{1} << 18};
+  const LockCapture::Sizes sizes{std::max<size_t>(memory / 4, 1 << 20),
+                                 std::bit_floor(std::max<size_t>(memory / 16, 1 << 20)), size_t{1} << 18};
   if (Status status = capture_->take_memory(sizes); !status) return status;
   started_ = true;
   context_.threads.add_listener(*capture_);

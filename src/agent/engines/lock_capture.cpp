@@ -216,7 +216,7 @@ void LockCapture::write(Local& mine, LockRecord& record) noexcept {
   (is_begin ? counters_.begins_lost : counters_.no_buffer).fetch_add(1, std::memory_order_relaxed);
 }
 
-uint32_t LockCapture::chain_of(Local& mine, const hotspot::Position* from) noexcept {
+uint32_t LockCapture::chain_of(Local& mine, const Caller* caller) noexcept {
   const uint8_t* java_thread = mine.thread->java_thread;
   Fragment fragment{};
   fragment.anchor = {field<uint64_t>(java_thread, fields_.anchor_sp), field<uint64_t>(java_thread, fields_.anchor_pc),
@@ -224,33 +224,38 @@ uint32_t LockCapture::chain_of(Local& mine, const hotspot::Position* from) noexc
   fragment.thread_state = field<int32_t>(java_thread, fields_.thread_state);
   if (fields_.continuation != 0) fragment.continuation = field<uint64_t>(java_thread, fields_.continuation);
   if (fields_.unloaded != nullptr) fragment.epoch = *fields_.unloaded + *fields_.unloaded_shared;
-  hotspot::LightWalk::Place place{{}, fragment.anchor.sp == 0, mine.thread->stack_base, fragment.continuation, fragment.epoch};
+  hotspot::LightWalk::Place place{{}, false, mine.thread->stack_base, fragment.continuation, fragment.epoch};
   if (fragment.anchor.sp != 0) {
     constexpr uint64_t kBelow = 64;  // the pc may lie below the frame
     fragment.sp = fragment.anchor.sp - kBelow;
-    const uint64_t pc = fragment.anchor.pc != 0 ? fragment.anchor.pc
-                                                : *reinterpret_cast<const uint64_t*>(fragment.anchor.sp - 8);
+    const uint64_t pc =
+        fragment.anchor.pc != 0 ? fragment.anchor.pc : *reinterpret_cast<const uint64_t*>(fragment.anchor.sp - 8);
     place.at = {pc, fragment.anchor.sp, fragment.anchor.fp};
-  } else if (from != nullptr) {
+  } else if (caller != nullptr) {
+    place.at = {caller->pc, caller->sp, caller->fp};
+    place.is_call = !walk_.is_code(caller->pc);
     // Of Java code it is the call that counts: what lies behind it may belong to another inlined method.
     constexpr uint64_t kCall = sizeof(uint32_t);
-    fragment.pc = walk_.is_code(from->pc) ? from->pc - kCall : from->pc;
-    fragment.sp = from->sp;
-    fragment.fp = from->fp;
+    if (!place.is_call) place.at.sp += walk_.popped_at(caller->pc);
+    fragment.pc = place.is_call ? caller->pc : caller->pc - kCall;
+    fragment.sp = place.at.sp;
+    fragment.fp = caller->fp;
     fragment.thread_state = hotspot::kThreadInJava;
-    place.at = *from;
   } else {
     return 0;
   }
-  const hotspot::LightWalk::Chain chain = walk_.walk(place);
+  hotspot::LightWalk::Chain chain = walk_.walk(place);
   counters_.frames.fetch_add(chain.frames, std::memory_order_relaxed);
+  const uint64_t lock_record = caller != nullptr ? caller->lock_record : 0;
+  // Which of several records of a frame it is tells the inlined methods apart.
+  if (chain.key != 0 && lock_record != 0) chain.key = mixed(chain.key, lock_record - fragment.sp);
   if (chain.key != 0 && !chain.ends_in_heap) {
     if (const uint32_t known = known_chains_->find(chain.key)) {
       counters_.chains_found.fetch_add(1, std::memory_order_relaxed);
       return known;
     }
   }
-  return copy_chain(mine, fragment, chain.key, chain.ends_in_heap);
+  return copy_chain(mine, fragment, chain, lock_record);
 }
 
 uint64_t LockCapture::with_frozen(uint64_t key, const uint8_t* parts, uint32_t bytes) const noexcept {
@@ -268,7 +273,9 @@ uint64_t LockCapture::with_frozen(uint64_t key, const uint8_t* parts, uint32_t b
   return interpreted ? of_all : of_code;
 }
 
-uint32_t LockCapture::copy_chain(Local& mine, Fragment& fragment, uint64_t key, bool ends_in_heap) noexcept {
+uint32_t LockCapture::copy_chain(Local& mine, Fragment& fragment, const hotspot::LightWalk::Chain& chain,
+                                 uint64_t lock_record) noexcept {
+  uint64_t key = chain.key;
   const uint8_t* java_thread = mine.thread->java_thread;
   std::optional<FrozenFrames> frozen;
   const uint64_t base = mine.thread->stack_base;
@@ -286,6 +293,7 @@ uint32_t LockCapture::copy_chain(Local& mine, Fragment& fragment, uint64_t key, 
   capture::SampleHeader header{};
   header.time_ns = now_ns();
   header.kept = true;
+  header.weight_ns = lock_record;
   uint8_t* out = chains_->reserve(sizeof(header) + sizeof(fragment) + fragment.stack_bytes + fragment.frozen_bytes +
                                   fragment.padded_name());
   if (out == nullptr) {
@@ -297,7 +305,7 @@ uint32_t LockCapture::copy_chain(Local& mine, Fragment& fragment, uint64_t key, 
   if (frozen) {
     uint8_t* parts = stack + fragment.stack_bytes;
     frozen->copy(fragment, parts, parts + fragment.frozen_bytes);
-    if (ends_in_heap && key != 0) {
+    if (chain.ends_in_heap && key != 0) {
       key = with_frozen(key, parts, fragment.frozen_bytes);
       if (const uint32_t known = known_chains_->find(key)) {
         counters_.chains_found.fetch_add(1, std::memory_order_relaxed);
@@ -453,8 +461,7 @@ void LockCapture::released(const Release& release, LockAct act, const Caller& ca
   record.lock = release.monitor->lock(release.generation);
   record.virtual_id = virtual_id_of(mine->thread->java_thread);
   record.other = *reinterpret_cast<const volatile uint64_t*>(release.address + layout_.owner);
-  const hotspot::Position from{caller.pc, caller.sp, caller.fp};
-  record.chain = chain_of(*mine, &from);
+  record.chain = chain_of(*mine, &caller);
   write(*mine, record);
 }
 
@@ -481,8 +488,7 @@ LockCapture::Park LockCapture::park(jvmtiEnv* jvmti, JNIEnv* jni, bool is_deadli
     jni->DeleteLocalRef(blocker);
   }
   if (record.virtual_id != 0 && self != nullptr) jni->DeleteLocalRef(self);
-  const hotspot::Position from{caller.pc, caller.sp, caller.fp};
-  record.chain = chain_of(*mine, &from);
+  record.chain = chain_of(*mine, &caller);
   record.sequence = park_sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
   record.time_ns = now_ns();
   write(*mine, record);
@@ -524,8 +530,7 @@ void LockCapture::unparked(const Unpark& unpark, const Caller& caller) noexcept 
   record.other = static_cast<uint64_t>(unpark.target);
   record.sequence = unpark.sequence;
   record.virtual_id = virtual_id_of(mine->thread->java_thread);
-  const hotspot::Position from{caller.pc, caller.sp, caller.fp};
-  record.chain = chain_of(*mine, &from);
+  record.chain = chain_of(*mine, &caller);
   write(*mine, record);
 }
 

@@ -32,10 +32,10 @@ namespace tarsier::agent {
 
 // Where the JVM keeps the rest of what is read of it.
 struct LockLayout {
-  uint64_t owner = 0;           // of an ObjectMonitor
-  bool owner_is_id = false;     // of the thread, as Java has it; otherwise an address of it or in its stack
-  uint64_t recursions = 0;      // of an ObjectMonitor: how often it was entered again
-  uint64_t unlocked_monitor = 0;  // of a JavaThread: the monitor that compiled code has just released; 0: not kept
+  uint64_t owner = 0;                  // of an ObjectMonitor
+  bool owner_is_id = false;            // of the thread, as Java has it; otherwise an address of it or in its stack
+  uint64_t recursions = 0;             // of an ObjectMonitor: how often it was entered again
+  uint64_t unlocked_monitor = 0;       // of a JavaThread: the monitor that compiled code has just released; 0: not kept
   jfieldID park_blocker = nullptr;     // Thread.parkBlocker
   jfieldID exclusive_owner = nullptr;  // AbstractOwnableSynchronizer.exclusiveOwnerThread
   jclass ownable = nullptr;            // that class, a global reference
@@ -61,6 +61,7 @@ class LockCapture final : public ThreadListener {
   // Where a hook was called from: what the caller's registers were.
   struct Caller {
     uint64_t pc, sp, fp;
+    uint64_t lock_record = 0;  // of a release by compiled code
   };
   // A monitor is about to be released by its owner. `generation` is 0 if nobody is blocked by it.
   struct Release {
@@ -118,8 +119,9 @@ class LockCapture final : public ThreadListener {
   Local* enter() noexcept;  // null: the thread is not known
   [[nodiscard]] int64_t virtual_id_of(const uint8_t* java_thread) const noexcept;
   void write(Local& local, LockRecord& record) noexcept;
-  uint32_t chain_of(Local& local, const hotspot::Position* from) noexcept;
-  uint32_t copy_chain(Local& local, hotspot::Fragment& fragment, uint64_t key, bool ends_in_heap) noexcept;
+  uint32_t chain_of(Local& local, const Caller* caller) noexcept;
+  uint32_t copy_chain(Local& local, hotspot::Fragment& fragment, const hotspot::LightWalk::Chain& chain,
+                      uint64_t lock_record) noexcept;
   [[nodiscard]] uint64_t with_frozen(uint64_t key, const uint8_t* parts, uint32_t bytes) const noexcept;
   uint32_t name_of(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) noexcept;
 

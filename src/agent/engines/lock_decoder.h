@@ -28,10 +28,10 @@ class LockDecoder {
   void settle();
 
   struct Counts {
-    uint64_t written = 0;    // events, of those that were taken
-    uint64_t failed = 0;     // of them: without a stack
-    uint64_t no_begin = 0;   // taken, but where it began is not known
-    uint64_t ongoing = 0;    // written, and not taken
+    uint64_t written = 0;   // events, of those that were taken
+    uint64_t failed = 0;    // of them: without a stack
+    uint64_t no_begin = 0;  // taken, but where it began is not known
+    uint64_t ongoing = 0;   // written, and not taken
     uint64_t monitors = 0, exits = 0, parks = 0, unparks = 0;
   };
   [[nodiscard]] const Counts& counts() const { return counts_; }

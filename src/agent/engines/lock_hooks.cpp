@@ -23,15 +23,16 @@ struct Hooked {
   std::atomic<LockCapture*> capture{nullptr};
   std::atomic<jvmtiEnv*> jvmti{nullptr};
   Gate gate;
-  std::atomic<Function> exit{nullptr}, unlock{nullptr}, wait{nullptr};
+  std::atomic<Function> exit{nullptr}, unlock{nullptr}, unlock_c1{nullptr}, wait{nullptr};
   std::atomic<Function> park{nullptr}, unpark{nullptr};
 };
 Hooked g_hooked;
 
-// In how many functions of ours the thread is, and what they have seen.
+// In which functions of ours the thread is, and what they have seen.
 struct Depth {
   uint32_t in_wait;
-  bool released;  // since the unlocking was entered
+  bool released;                      // since the unlocking was entered
+  const LockCapture::Caller* unlock;  // where compiled code has called for the release; null: it has not
 };
 thread_local Depth t_depth;
 
@@ -53,11 +54,10 @@ class Visit {
 };
 
 // What the registers were where the function was called that this stands in. To be used in its outermost block.
-#define TARSIER_CALLER()                                                           \
-  LockCapture::Caller {                                                            \
-    reinterpret_cast<uint64_t>(__builtin_return_address(0)),                       \
-        reinterpret_cast<uint64_t>(__builtin_dwarf_cfa()),                         \
-        *static_cast<const uint64_t*>(__builtin_frame_address(0))                  \
+#define TARSIER_CALLER()                                                                                        \
+  LockCapture::Caller {                                                                                         \
+    reinterpret_cast<uint64_t>(__builtin_return_address(0)), reinterpret_cast<uint64_t>(__builtin_dwarf_cfa()), \
+        *static_cast<const uint64_t*>(__builtin_frame_address(0))                                               \
   }
 
 // ObjectMonitor::exit, or the part of it that is left when the compiler has put the rest into its callers. The monitor
@@ -71,24 +71,40 @@ class Visit {
   if (release.generation == 0) return result;
   t_depth.released = true;
   if (const Visit capture; capture) {
-    capture->released(release, t_depth.in_wait > 0 ? LockAct::kWaits : LockAct::kExit, caller);
+    capture->released(release, t_depth.in_wait > 0 ? LockAct::kWaits : LockAct::kExit,
+                      t_depth.unlock != nullptr ? *t_depth.unlock : caller);
   }
   return result;
 }
 
-// SharedRuntime::complete_monitor_unlocking_C(oopDesc*, BasicLock*, JavaThread*), for compiled code that has released
-// the monitor by itself and found that somebody waits: unless it gets it again, ObjectMonitor::exit is not called.
+// SharedRuntime::complete_monitor_unlocking_C(oopDesc*, BasicLock*, JavaThread*), for compiled code. Since 24 that may
+// have released the monitor by itself and found that somebody waits: unless it gets it again, ObjectMonitor::exit is
+// not called.
 [[gnu::noinline]] uint64_t hooked_unlock(uint64_t object, uint64_t lock, uint64_t java_thread, uint64_t c, uint64_t d,
                                          uint64_t e, uint64_t f, uint64_t g) {
-  const LockCapture::Caller caller = TARSIER_CALLER();
+  LockCapture::Caller caller = TARSIER_CALLER();
+  caller.lock_record = lock;
   LockCapture::Release release;
   if (const Visit capture; capture) {
     if (const uint64_t monitor = capture->just_unlocked(java_thread)) release = capture->unlocked(monitor);
   }
   t_depth.released = false;
+  t_depth.unlock = &caller;
   const uint64_t result = g_hooked.unlock.load(std::memory_order_relaxed)(object, lock, java_thread, c, d, e, f, g);
+  t_depth.unlock = nullptr;
   if (release.generation == 0 || t_depth.released) return result;
   if (const Visit capture; capture) capture->released(release, LockAct::kUnlocked, caller);
+  return result;
+}
+
+// Runtime1::monitorexit(JavaThread*, BasicObjectLock*), for code of the first compiler.
+[[gnu::noinline]] uint64_t hooked_unlock_c1(uint64_t java_thread, uint64_t lock, uint64_t b, uint64_t c, uint64_t d,
+                                            uint64_t e, uint64_t f, uint64_t g) {
+  LockCapture::Caller caller = TARSIER_CALLER();
+  caller.lock_record = lock;
+  t_depth.unlock = &caller;
+  const uint64_t result = g_hooked.unlock_c1.load(std::memory_order_relaxed)(java_thread, lock, b, c, d, e, f, g);
+  t_depth.unlock = nullptr;
   return result;
 }
 
@@ -135,24 +151,20 @@ struct Site {
   std::array<const char*, 4> names;  // the first that is there
   std::atomic<Function> Hooked::*original;
   Function replacement;
-  int since;  // release
 };
 const Site kExit = {{"_ZN13ObjectMonitor4exitEP10JavaThreadb.part.0", "_ZN13ObjectMonitor4exitEP10JavaThreadb",
                      "_ZN13ObjectMonitor4exitEbP6Thread.part.0", "_ZN13ObjectMonitor4exitEbP6Thread"},
                     &Hooked::exit,
-                    hooked_exit,
-                    0};
-const Site kWait = {{"_ZN13ObjectMonitor4waitElbP10JavaThread", "_ZN13ObjectMonitor4waitElbP6Thread"},
-                    &Hooked::wait,
-                    hooked_wait,
-                    0};
-constexpr int kFirstThatReleasesItself = 24;
+                    hooked_exit};
+const Site kWait = {
+    {"_ZN13ObjectMonitor4waitElbP10JavaThread", "_ZN13ObjectMonitor4waitElbP6Thread"}, &Hooked::wait, hooked_wait};
 const Site kUnlock = {{"_ZN13SharedRuntime28complete_monitor_unlocking_CEP7oopDescP9BasicLockP10JavaThread"},
                       &Hooked::unlock,
-                      hooked_unlock,
-                      kFirstThatReleasesItself};
-const Site kPark = {{"Unsafe_Park"}, &Hooked::park, hooked_park, 0};
-const Site kUnpark = {{"Unsafe_Unpark"}, &Hooked::unpark, hooked_unpark, 0};
+                      hooked_unlock};
+const Site kUnlockC1 = {
+    {"_ZN8Runtime111monitorexitEP10JavaThreadP15BasicObjectLock"}, &Hooked::unlock_c1, hooked_unlock_c1};
+const Site kPark = {{"Unsafe_Park"}, &Hooked::park, hooked_park};
+const Site kUnpark = {{"Unsafe_Unpark"}, &Hooked::unpark, hooked_unpark};
 
 // Where a JavaThread keeps the monitor that was just released, by the code that looks there:
 //   ldr xA, [xN, #offset];  cbz xA, ..;  str xzr, [xN, #offset]
@@ -174,7 +186,7 @@ uint64_t find_unlocked_monitor(uint64_t function) {
 
 }  // namespace
 
-Result<LockHooks> LockHooks::prepare(int major) {
+Result<LockHooks> LockHooks::prepare() {
   const auto library = linux::find_library("libjvm.so");
   if (!library) return Error{Errc::kUnsupported, "libjvm.so is not among the loaded libraries"};
   auto file = linux::ElfFile::open(library->path);
@@ -184,12 +196,12 @@ Result<LockHooks> LockHooks::prepare(int major) {
   LockHooks hooks;
   std::string problem;
   const auto add = [&](const Site& site) -> uint64_t {
-    if (major < site.since) return 0;
     for (const char* name : site.names) {
       const auto symbol = name != nullptr ? file->symbol(name) : std::nullopt;
       if (!symbol || symbol->address < text->address || symbol->address >= text->address + text->size) continue;
       const uint64_t function = library->base + symbol->address;
-      auto hook = linux::FunctionHook::prepare(library->path, function, text->offset + (symbol->address - text->address));
+      auto hook =
+          linux::FunctionHook::prepare(library->path, function, text->offset + (symbol->address - text->address));
       if (!hook) {
         problem = hook.error().what;
         return 0;
@@ -205,6 +217,7 @@ Result<LockHooks> LockHooks::prepare(int major) {
   if (add(kExit) == 0) return Error{Errc::kUnsupported, problem};
   (void)add(kWait);
   if (const uint64_t unlock = add(kUnlock)) hooks.unlocked_monitor_ = find_unlocked_monitor(unlock);
+  (void)add(kUnlockC1);
   hooks.sees_parking_ = add(kPark) != 0 && add(kUnpark) != 0;
   return hooks;
 }

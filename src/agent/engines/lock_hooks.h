@@ -16,7 +16,7 @@ namespace tarsier::agent {
 class LockHooks {
  public:
   // Finds the functions; nothing is changed yet. Fails if those without which no owner can be told are not there.
-  static Result<LockHooks> prepare(int major);
+  static Result<LockHooks> prepare();
   // At most one at a time is on.
   Status put_on(LockCapture& capture, jvmtiEnv* jvmti);
   // From now on the JVM calls its own functions, and nobody is in the capture any more when it returns. Threads that

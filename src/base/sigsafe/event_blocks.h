@@ -65,7 +65,8 @@ class EventBlocks {
   }
   static void hand_over(Block& block) noexcept { block.state.store(Block::kFull, std::memory_order_release); }
 
-  // The consumer: what has not been read yet, and how much of it there is now. After that, of a full block, give_back().
+  // The consumer: what has not been read yet, and how much of it there is now. After that, of a full block,
+  // give_back().
   struct Part {
     const uint8_t* bytes;
     size_t size;

@@ -1,0 +1,60 @@
+#include "analysis/lock_verdict.h"
+
+#include <algorithm>
+
+#include "analysis/lock_profile.h"
+#include "analysis/wording.h"
+
+namespace tarsier::analysis {
+namespace {
+
+// Of the time that the recording lasted: less is not worth a line.
+constexpr double kWorthALine = 0.01;
+
+double share(int64_t part, int64_t whole) {
+  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
+// ReentrantLock@3ae26333: without the package, and without the class inside that does the work.
+std::string short_lock_name(std::string name) {
+  for (const std::string_view inside : {"$NonfairSync@", "$FairSync@", "$Sync@"}) {
+    if (const size_t at = name.rfind(inside); at != std::string::npos) name.erase(at, inside.size() - 1);
+  }
+  const size_t package = name.rfind('.', name.rfind('@'));
+  return package == std::string::npos ? name : name.substr(package + 1);
+}
+
+// How much of the waiting is due to the one that is named.
+std::string words_of_blame(double part) {
+  if (part >= 0.95) return "caused almost wholly by ";
+  if (part >= 0.5) return "caused mostly (" + words_of_share(part) + ") by ";
+  return "caused by several, most (" + words_of_share(part) + ") by ";
+}
+
+}  // namespace
+
+std::string lock_verdict(const Model& model) {
+  if (model.locks.empty()) return {};
+  const LockCode code(model);
+  const AspectKeys keys(model, code, label_methods(model, false));
+  const LockProfile profile = lock_profile(model, code, Selection(), keys,
+                                           {LockAspect::kBlockedMethod, LockAspect::kOwnerMethod, LockAspect::kObject});
+  if (profile.total() == 0 || share(profile.total(), model.duration.count) < kWorthALine) return {};
+  const LockNode& blocked = profile.nodes[profile.nodes[0].children.front()];
+  const LockNode& owner = profile.nodes[blocked.children.front()];
+  const LockNode& lock = profile.nodes[owner.children.front()];
+  std::string text = "Lock waiting " + words_of_time(Nanos(profile.total())) + ": " +
+                     words_of_share(share(blocked.blocked_ns, profile.total())) + " in " +
+                     keys.label(LockAspect::kBlockedMethod, blocked.key);
+  const std::string held = short_lock_name(keys.label(LockAspect::kObject, lock.key));
+  const std::string by = keys.label(LockAspect::kOwnerMethod, owner.key);
+  const bool is_method = !by.starts_with('[');
+  if (is_method) {
+    text += ", " + words_of_blame(share(owner.blocked_ns, blocked.blocked_ns)) + by + " holding " + held;
+  } else {
+    text += ", for " + held + (model.locks.has_owners() ? "" : "; record --lock tells who held it");
+  }
+  return text + ".";
+}
+
+}  // namespace tarsier::analysis

@@ -1,0 +1,49 @@
+// The innermost frame of a thread that releases a monitor: see lock_scope.h.
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "hotspot/lock_scope.h"
+#include "hotspot/walk.h"
+
+namespace tarsier::hotspot {
+
+Address StackWalker::Walk::back_in_line(const CodeBlob& blob, Address pc) const {
+  std::array<uint8_t, 32> code{};
+  const size_t size = pc < blob.code_end ? std::min<Address>(code.size(), blob.code_end - pc) : 0;
+  if (!w_.memory_->copy(code.data(), pc, size)) return pc;
+  const Address target = pc + static_cast<Address>(w_.machine_->next_jump(std::span(code).first(size)).value_or(0));
+  return blob.contains(target) ? target : pc;
+}
+
+uint32_t StackWalker::Walk::entering_scope(const CodeBlob& blob, int64_t slot, Address near) const {
+  uint32_t found = 0;
+  Address nearest = 0;
+  for (const PcDesc& desc : blob.pcs) {
+    if (desc.pc_offset <= 0 || desc.scope_offset <= 0) continue;
+    const Address pc = blob.code_begin + static_cast<Address>(desc.pc_offset);
+    const auto target = w_.machine_->call_target(*w_.memory_, pc);
+    const CodeBlob* called = target ? w_.blobs_->at(*target) : nullptr;
+    if (called == nullptr || called->name.find("monitor_locking") == std::string::npos) continue;
+    std::array<uint8_t, 64> code{};
+    const size_t size = std::min<Address>(code.size(), pc - 4 - blob.code_begin);
+    if (!w_.memory_->copy(code.data(), pc - 4 - size, size)) continue;
+    const auto passed = w_.machine_->passed_slot(std::span(code).first(size));
+    const Address entered = back_in_line(blob, pc);
+    if ((passed && *passed != slot) || entered > near || entered < nearest) continue;
+    nearest = entered;
+    found = static_cast<uint32_t>(desc.scope_offset);
+  }
+  return found;
+}
+
+uint32_t StackWalker::Walk::releasing_scope(const CodeBlob& blob, Address pc, Address sp) const {
+  if (w_.released_ < sp || w_.released_ - sp >= static_cast<Address>(blob.frame_bytes)) return 0;
+  const auto slot = static_cast<int64_t>(w_.released_ - sp);
+  // The call is out of line.
+  const Address near = back_in_line(blob, pc + 4);
+  if (const uint32_t entering = entering_scope(blob, slot, near)) return entering;
+  return find_lock_scope(blob, w_.blobs_->excluded_byte(), slot, near);
+}
+
+}  // namespace tarsier::hotspot
