@@ -137,8 +137,7 @@ std::vector<int64_t> missing_before(const std::vector<MonitorEvent>& events) {
   for (size_t i = 0; i < events.size(); ++i) {
     const int64_t sequence = events[i].sequence;
     if (events[i].kind == Kind::kSeen || sequence == 0) continue;
-    // With which number a period begins is not known.
-    const int64_t gap = last == 0 ? 0 : sequence > last ? sequence - last - 1 : kMany;
+    const int64_t gap = sequence > last ? sequence - last - 1 : kMany;
     std::fill(missing.begin() + static_cast<std::ptrdiff_t>(since),
               missing.begin() + static_cast<std::ptrdiff_t>(i) + 1, gap);
     since = i + 1;

@@ -14,8 +14,8 @@ namespace tarsier::capture {
 struct ContendedMonitor {
   std::atomic<uint64_t> monitor{0};  // ObjectMonitor*
   std::atomic<uint64_t> state{0};    // generation << kCountBits | threads that are blocked
-  std::atomic<uint32_t> sequence{0};
-  std::atomic<uint64_t> named{0};  // generation << kCountBits | number of the name of its object then
+  std::atomic<uint64_t> order{0};    // generation << 32 | the last number drawn in it
+  std::atomic<uint64_t> named{0};    // generation << kCountBits | number of the name of its object then
 
   static constexpr int kCountBits = 20;
   static constexpr uint64_t kCount = (uint64_t{1} << kCountBits) - 1;
@@ -30,7 +30,11 @@ struct ContendedMonitor {
   void name(uint64_t in_generation, uint32_t number) noexcept {
     named.store(in_generation << kCountBits | (number & kCount), std::memory_order_relaxed);
   }
-  uint32_t draw() noexcept { return sequence.fetch_add(1, std::memory_order_relaxed) + 1; }
+  // By the owner. 0 in the moment in which the generation has just begun, and nothing has an order yet.
+  uint32_t draw(uint64_t in_generation) noexcept {
+    const uint64_t drawn = order.fetch_add(1, std::memory_order_acq_rel) + 1;
+    return drawn >> 32 == (in_generation & 0xffffffff) ? static_cast<uint32_t>(drawn) : 0;
+  }
 };
 
 class MonitorTable {
@@ -70,6 +74,7 @@ class MonitorTable {
         next = state + 1;
       }
     } while (!entry->state.compare_exchange_weak(state, next, std::memory_order_relaxed));
+    if (opened) entry->order.store(next >> ContendedMonitor::kCountBits << 32, std::memory_order_release);
     return {entry, next >> ContendedMonitor::kCountBits, opened};
   }
   // It is not blocked any more.

@@ -51,11 +51,12 @@ TEST_F(MonitorTableTest, the_order_has_no_gap_and_no_number_twice) {
   constexpr int kThreads = 4, kDraws = 5'000;
   std::vector<std::vector<uint32_t>> drawn(kThreads);
   std::vector<std::thread> threads;
+  const auto first = table.block(0x4000);
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < kDraws; ++i) {
         const auto blocked = table.block(0x4000);
-        drawn[static_cast<size_t>(t)].push_back(blocked.entry->draw());
+        drawn[static_cast<size_t>(t)].push_back(blocked.entry->draw(blocked.generation));
         MonitorTable::unblock(*blocked.entry);
       }
     });
@@ -66,7 +67,11 @@ TEST_F(MonitorTableTest, the_order_has_no_gap_and_no_number_twice) {
   EXPECT_EQ(all.size(), size_t{kThreads} * kDraws);
   EXPECT_EQ(*all.begin(), 1U);
   EXPECT_EQ(*all.rbegin(), uint32_t{kThreads} * kDraws);
+  MonitorTable::unblock(*first.entry);
   EXPECT_FALSE(table.find(0x4000)->is_contended());
+  const auto next = table.block(0x4000);
+  EXPECT_EQ(next.entry->draw(next.generation), 1U);  // each generation begins anew
+  EXPECT_EQ(next.entry->draw(first.generation), 0U);
 }
 
 }  // namespace

@@ -76,6 +76,9 @@ class Machine {
   [[nodiscard]] virtual std::optional<CallAhead> call_ahead(std::span<const uint8_t> code_from_pc) const = 0;
   // Bytes from here to where the next unconditional jump leads, if nothing but a few instructions comes before it.
   [[nodiscard]] virtual std::optional<int64_t> next_jump(std::span<const uint8_t> code_from_pc) const = 0;
+  // Where the code is reached from that runs straight on to `at`, an index into `code`: where it begins, or, if it was
+  // put out of line, the branch that leads to it.
+  [[nodiscard]] virtual size_t reached_from(std::span<const uint8_t> code, size_t at) const = 0;
   // What the call before a return address calls, directly or by a piece of code that jumps on.
   [[nodiscard]] virtual std::optional<Address> call_target(const Memory& memory, Address return_address) const = 0;
   // The slot of the frame whose address is passed to a call, in bytes from sp, judged by the code before the call.

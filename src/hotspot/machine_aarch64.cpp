@@ -33,6 +33,14 @@ bool is_load_from_stack(uint32_t w) {  // ldp .., [sp, #n]: of x, d or q registe
   return form == 0xa94003e0 || form == 0x6d4003e0 || form == 0xad4003e0;
 }
 
+// Bytes from a branch that depends on something to where it leads; 0: it is none.
+int64_t branches_by(uint32_t w) {
+  const bool is_19 = (w & 0xff000010) == 0x54000000 || (w & 0x7e000000) == 0x34000000;  // b.cond, cbz, cbnz
+  if (is_19) return static_cast<int64_t>(static_cast<int32_t>(w << 8) >> 13) * 4;
+  const bool is_14 = (w & 0x7e000000) == 0x36000000;  // tbz, tbnz
+  return is_14 ? static_cast<int64_t>(static_cast<int32_t>(w << 13) >> 18) * 4 : 0;
+}
+
 uint32_t word_at(std::span<const uint8_t> code, size_t offset) {
   uint32_t w = 0;
   std::memcpy(&w, code.data() + offset, sizeof(w));
@@ -124,6 +132,20 @@ class Aarch64 final : public Machine {
       return static_cast<int64_t>(i) + (static_cast<int64_t>(static_cast<int32_t>(w << 6) >> 6) * 4);
     }
     return std::nullopt;
+  }
+  [[nodiscard]] size_t reached_from(std::span<const uint8_t> code, size_t at) const override {
+    size_t begin = at / 4 * 4;
+    while (begin >= 4 && begin <= code.size()) {
+      const uint32_t w = word_at(code, begin - 4);
+      if (branches_by(w) != 0) return begin;  // or it is branched over
+      if (is_jump(w) || is_call(w) || w == kRet) break;
+      begin -= 4;
+    }
+    for (size_t i = 0; i + 4 <= code.size(); i += 4) {
+      const int64_t by = branches_by(word_at(code, i));
+      if (by != 0 && static_cast<int64_t>(i) + by == static_cast<int64_t>(begin)) return i;
+    }
+    return begin;
   }
   [[nodiscard]] std::optional<Address> call_target(const Memory& memory, Address return_address) const override {
     const Address call = return_address - 4;

@@ -37,6 +37,7 @@ class X8664 final : public Machine {
   }
   // Instructions are of any length here: nothing is found without decoding them.
   [[nodiscard]] std::optional<int64_t> next_jump(std::span<const uint8_t>) const override { return std::nullopt; }
+  [[nodiscard]] size_t reached_from(std::span<const uint8_t>, size_t at) const override { return at; }
   [[nodiscard]] std::optional<Address> call_target(const Memory&, Address) const override { return std::nullopt; }
   [[nodiscard]] std::optional<int64_t> passed_slot(std::span<const uint8_t>) const override { return std::nullopt; }
   [[nodiscard]] int64_t popped_after_call(std::span<const uint8_t>) const override { return 0; }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <vector>
 
 #include "hotspot/lock_scope.h"
 #include "hotspot/walk.h"
@@ -42,8 +43,12 @@ uint32_t StackWalker::Walk::releasing_scope(const CodeBlob& blob, Address return
   // Some calls have it all the same.
   if (const PcDesc* desc = blob.at(return_address)) return static_cast<uint32_t>(std::max(desc->scope_offset, 0));
   const auto slot = static_cast<int64_t>(w_.released_ - sp);
-  // The call is out of line.
-  const Address near = back_in_line(blob, return_address);
+  // The call may have been put out of line, far from the region.
+  std::vector<uint8_t> code(blob.code_end - blob.code_begin);
+  Address near = return_address;
+  if (w_.memory_->copy(code.data(), blob.code_begin, code.size())) {
+    near = blob.code_begin + w_.machine_->reached_from(code, return_address - 4 - blob.code_begin);
+  }
   if (const uint32_t entering = entering_scope(blob, slot, near)) return entering;
   return find_lock_scope(blob, w_.blobs_->excluded_byte(), slot, near);
 }

@@ -56,8 +56,7 @@ struct LockCapture::Local {
   int64_t named_virtual_id;
   // Its last release that was recorded, of a monitor that others are blocked by.
   struct {
-    uint64_t generation, time_ns;
-    uint32_t sequence;
+    uint64_t generation, time_ns, order;
   } released;
 };
 
@@ -413,7 +412,7 @@ void LockCapture::entered(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object)
   }
   mine->entering = nullptr;
   // Still its owner: the order is that of the events.
-  if (entry != nullptr) record.sequence = entry->draw();
+  if (entry != nullptr) record.sequence = entry->draw(record.generation);
   record.time_ns = now_ns();
   if (entry != nullptr) {
     if (record.lock == 0) record.lock = entry->lock(record.generation);
@@ -436,12 +435,12 @@ LockCapture::Release LockCapture::releasing(uint64_t monitor) noexcept {
   const uint64_t generation = entry->generation(), time = now_ns();
   auto& last = local().released;
   if (last.generation == generation && time - last.time_ns < kAgainNs &&
-      entry->sequence.load(std::memory_order_relaxed) == last.sequence) {
+      entry->order.load(std::memory_order_relaxed) == last.order) {
     counters_.passed_over.fetch_add(1, std::memory_order_relaxed);
     return release;
   }
-  release = {entry, monitor, generation, time, entry->draw()};
-  last = {generation, time, release.sequence};
+  release = {entry, monitor, generation, time, entry->draw(generation)};
+  last = {generation, time, entry->order.load(std::memory_order_relaxed)};
   return release;
 }
 
@@ -465,8 +464,8 @@ void LockCapture::released(const Release& release, LockAct act, const Caller& ca
   record.virtual_id = virtual_id_of(mine->thread->java_thread);
   // Who has it now had it next, if nobody has drawn a number since.
   const uint64_t owner = *reinterpret_cast<const volatile uint64_t*>(release.address + layout_.owner);
-  const bool is_next = release.monitor->sequence.load(std::memory_order_acquire) == release.sequence;
-  record.other = is_next ? owner : 0;
+  const auto last = static_cast<uint32_t>(release.monitor->order.load(std::memory_order_acquire));
+  record.other = release.sequence != 0 && last == release.sequence ? owner : 0;
   record.chain = chain_of(*mine, &caller);
   write(*mine, record);
 }
