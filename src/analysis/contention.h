@@ -17,7 +17,7 @@ enum class LockGroup : uint8_t { kMonitor, kJuc, kCondition, kOther, kCount };
 // Who held the lock: nothing of it is ever guessed.
 struct Owner {
   enum class Kind : uint8_t {
-    kChain,    // the thread, and its call chain when it let go
+    kChain,    // the thread, and its call chain when it let go; if that was not seen, when it entered
     kThread,   // the thread; its release was not seen
     kHandOff,  // nobody, or the next one, who had not woken up yet
     kUnknown,

@@ -26,7 +26,7 @@ void order_without_duplicates(const std::vector<MonitorEnter>& all, std::vector<
 class Period {
  public:
   Period(const LockEvents& events, PieceBudget& budget, const ContentionSink& sink)
-      : events_(events), budget_(budget), sink_(sink) {}
+      : events_(events), budget_(budget), sink_(sink), recorded_releases_(!events.exits.empty()) {}
 
   void run(LockIndex lock, std::span<const uint32_t> enters, std::span<const uint32_t> exits) {
     enters_.assign(enters.begin(), enters.end());
@@ -60,6 +60,7 @@ class Period {
                            .sequence = enter.sequence,
                            .kind = MonitorEvent::Kind::kEntered,
                            .thread = enter.thread,
+                           .stack = recorded_releases_ ? enter.stack : StackIndex(0),
                            .last_owner = enter.previous_at_end ? enter.previous_owner : kNobody});
     }
     for (const uint32_t i : exits) {
@@ -88,6 +89,8 @@ class Period {
   const LockEvents& events_;
   PieceBudget& budget_;
   const ContentionSink& sink_;
+  // Without them nobody knows who else had it between two that entered.
+  const bool recorded_releases_;
   std::vector<uint32_t> enters_;
   std::vector<MonitorEvent> timeline_;
   PieceList pieces_;

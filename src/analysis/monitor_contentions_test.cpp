@@ -35,18 +35,18 @@ TEST_F(MonitorContentions, who_barges_in_has_it_since_the_release_before) {
   EXPECT_THAT(trace.contentions(), ElementsAre("B 10 A:a 30 D:d 40 hand-off 42"));
 }
 
-TEST_F(MonitorContentions, a_missing_release_leaves_the_thread_known) {
+TEST_F(MonitorContentions, of_a_missing_release_the_entering_is_known) {
   trace.exit(period, a, 30, 1, "main;a");
   trace.enter(period, b, 10, 32, 2);
   trace.enter(period, c, 12, 51, 4);
-  EXPECT_THAT(trace.contentions(), ElementsAre("B 10 A:a 30 hand-off 32", "C 12 A:a 30 hand-off 32 B 51"));
+  EXPECT_THAT(trace.contentions(), ElementsAre("B 10 A:a 30 hand-off 32", "C 12 A:a 30 hand-off 32 B:enter 51"));
 }
 
-TEST_F(MonitorContentions, a_release_that_nobody_saw_leaves_the_thread_known_as_well) {
+TEST_F(MonitorContentions, of_a_release_that_nobody_saw_as_well) {
   trace.exit(period, a, 30, 1, "main;a");
   trace.enter(period, b, 10, 32, 2);
   trace.enter(period, c, 12, 51, 3);
-  EXPECT_THAT(trace.contentions(), ElementsAre("B 10 A:a 30 hand-off 32", "C 12 A:a 30 hand-off 32 B 51"));
+  EXPECT_THAT(trace.contentions(), ElementsAre("B 10 A:a 30 hand-off 32", "C 12 A:a 30 hand-off 32 B:enter 51"));
 }
 
 TEST_F(MonitorContentions, where_several_events_are_missing_nothing_is_guessed) {
@@ -112,7 +112,7 @@ TEST_F(MonitorContentions, who_is_still_blocked_at_the_end_waits_for_the_last_on
   trace.exit(period, a, 30, 1, "main;a");
   trace.enter(period, b, 10, 32, 2);
   trace.enter(period, c, 12, 99, 0).entered = false;
-  EXPECT_THAT(trace.contentions(), ElementsAre("B 10 A:a 30 hand-off 32", "C 12 A:a 30 hand-off 32 B 99"));
+  EXPECT_THAT(trace.contentions(), ElementsAre("B 10 A:a 30 hand-off 32", "C 12 A:a 30 hand-off 32 B:enter 99"));
 }
 
 TEST_F(MonitorContentions, with_the_blocked_side_only_owners_are_threads) {

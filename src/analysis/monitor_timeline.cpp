@@ -74,7 +74,11 @@ class Stretch {
     for (const MonitorEvent& event : seen_) {
       if (!counts(event)) continue;
       const bool of_releaser = ends_with_release() && event.thread == b_->thread;
-      owner = of_releaser ? of_release() : ends_with_release() ? Owner::unknown() : Owner::only_thread(event.thread);
+      const bool of_enterer = starts_with(Kind::kEntered) && event.thread == a_->thread && missing_ <= 1;
+      owner = of_releaser           ? of_release()
+              : ends_with_release() ? Owner::unknown()
+              : of_enterer          ? of_entering()
+                                    : Owner::only_thread(event.thread);
       holdings.push_back({event.time_ns, owner});
     }
   }
@@ -83,6 +87,8 @@ class Stretch {
   [[nodiscard]] bool ends_with_release() const { return b_ != nullptr && b_->kind == Kind::kReleased; }
   [[nodiscard]] bool starts_with(Kind kind) const { return a_ != nullptr && a_->kind == kind; }
   [[nodiscard]] Owner of_release() const { return Owner::released(b_->thread, b_->stack); }
+  // What it entered with it holds it with, as a rule.
+  [[nodiscard]] Owner of_entering() const { return Owner::released(a_->thread, a_->stack); }
   // From entering to letting go.
   [[nodiscard]] bool is_whole_holding() const {
     return missing_ == 0 && starts_with(Kind::kEntered) && ends_with_release() && a_->thread == b_->thread;
@@ -108,7 +114,7 @@ class Stretch {
     if (ends_with_release()) return Owner::unknown();
     if (has_last_owner()) return Owner::only_thread(b_->last_owner);
     // Its own release may be missing. What else is missing had other owners.
-    return missing_ <= 1 ? Owner::only_thread(a_->thread) : Owner::unknown();
+    return missing_ <= 1 ? of_entering() : Owner::unknown();
   }
   // As JFR itself says it.
   [[nodiscard]] bool has_last_owner() const { return b_ != nullptr && b_->last_owner != kNobody; }

@@ -18,7 +18,7 @@ struct MonitorEvent {
   int64_t sequence = 0;
   Kind kind = Kind::kSeen;
   ThreadIndex thread{};
-  StackIndex stack{};                // of a release
+  StackIndex stack{};  // of a release, or of an entering, if that shall stand for a release that is missing
   ThreadIndex next_owner = kNobody;  // of a release
   ThreadIndex last_owner = kNobody;  // of an entering: who held it before
 };

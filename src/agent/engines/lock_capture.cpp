@@ -274,7 +274,7 @@ uint64_t LockCapture::with_frozen(uint64_t key, const uint8_t* parts, uint32_t b
 
 uint32_t LockCapture::copy_chain(Local& mine, Fragment& fragment, const hotspot::LightWalk::Chain& chain,
                                  uint64_t lock_record) noexcept {
-  uint64_t key = chain.key;
+  uint64_t key = chain.ends_in_heap && virtual_threads_ == nullptr ? 0 : chain.key;
   const uint8_t* java_thread = mine.thread->java_thread;
   std::optional<FrozenFrames> frozen;
   const uint64_t base = mine.thread->stack_base;
@@ -304,6 +304,7 @@ uint32_t LockCapture::copy_chain(Local& mine, Fragment& fragment, const hotspot:
   if (frozen) {
     uint8_t* parts = stack + fragment.stack_bytes;
     frozen->copy(fragment, parts, parts + fragment.frozen_bytes);
+    if (chain.ends_in_heap && (fragment.frozen_bytes == 0 || fragment.frozen_cut)) key = 0;  // one of many
     if (chain.ends_in_heap && key != 0) {
       key = with_frozen(key, parts, fragment.frozen_bytes);
       if (const uint32_t known = known_chains_->find(key)) {
