@@ -84,7 +84,7 @@ TEST(EventBlocks, nothing_is_lost_and_nothing_is_read_twice) {
     std::map<uint64_t, std::pair<Block*, bool>> parts;
     for (size_t i = 0; i < blocks.count(); ++i) {
       const uint32_t state = blocks[i].state.load(std::memory_order_acquire);
-      if (state != Block::kFree) parts[blocks[i].taken] = {&blocks[i], state == Block::kFull};
+      if (state == Block::kInUse || state == Block::kFull) parts[blocks[i].taken] = {&blocks[i], state == Block::kFull};
     }
     for (auto& [taken, part] : parts) {
       auto& [block, full] = part;

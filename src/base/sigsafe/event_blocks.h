@@ -21,7 +21,7 @@ class EventBlocks {
   static constexpr size_t kSmallest = 8 << 10;
 
   struct Block {
-    enum State : uint32_t { kFree, kInUse, kFull };
+    enum State : uint32_t { kFree, kTaken, kInUse, kFull };  // kTaken: not ready for the consumer yet
     std::atomic<uint32_t> state{kFree};
     std::atomic<uint32_t> written{0};  // bytes
     uint32_t read = 0;                 // of these, by the consumer
@@ -43,13 +43,14 @@ class EventBlocks {
       uint32_t free = Block::kFree;
       // Acquire: what the consumer has done to it is done.
       if (block.state.load(std::memory_order_relaxed) != Block::kFree ||
-          !block.state.compare_exchange_strong(free, Block::kInUse, std::memory_order_acquire)) {
+          !block.state.compare_exchange_strong(free, Block::kTaken, std::memory_order_acquire)) {
         continue;
       }
       uint64_t draw = random_ ^ (number * 0x9e3779b97f4a7c15ULL) ^ 1;
       const size_t most = sizeof(block.bytes);
       block.room = static_cast<uint32_t>(kSmallest + next_random(draw) % (most - kSmallest + 1));
       block.taken = number + 1;
+      block.state.store(Block::kInUse, std::memory_order_release);
       return &block;
     }
     return nullptr;
