@@ -60,6 +60,9 @@ void JNICALL on_monitor_enter(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jobj
 void JNICALL on_monitor_entered(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jobject object) {
   visit([&](Session& session) { session.on_monitor_entered(jvmti, jni, thread, object); });
 }
+void JNICALL on_monitor_wait(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object, jlong) {
+  visit([&](Session& session) { session.on_monitor_wait(jvmti, jni, object); });
+}
 // AsyncGetCallTrace refuses to work unless somebody listens to class loading.
 void JNICALL on_class_load(jvmtiEnv*, JNIEnv*, jthread, jclass) {}
 // Not through the gate: it waits for the session, which waits for the gate. The slot keeps the session alive.
@@ -82,6 +85,7 @@ Status install_callbacks(jvmtiEnv* jvmti) {
   callbacks.SampledObjectAlloc = on_sampled_object;
   callbacks.MonitorContendedEnter = on_monitor_enter;
   callbacks.MonitorContendedEntered = on_monitor_entered;
+  callbacks.MonitorWait = on_monitor_wait;
   callbacks.DynamicCodeGenerated = on_dynamic_code;
   if (jvmti->SetEventCallbacks(&callbacks, sizeof(callbacks)) != JVMTI_ERROR_NONE) {
     return Error{Errc::kFailed, "the JVM does not take our JVMTI callbacks"};

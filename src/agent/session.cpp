@@ -78,6 +78,10 @@ void Session::on_monitor_entered(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, j
   for (auto& engine : engines_) engine->on_monitor_entered(jvmti, jni, thread, object);
 }
 
+void Session::on_monitor_wait(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) {
+  for (auto& engine : engines_) engine->on_monitor_wait(jvmti, jni, object);
+}
+
 void Session::reached(bool Session::*milestone) {
   const std::lock_guard guard(milestone_lock_);
   this->*milestone = true;

@@ -17,6 +17,10 @@ struct ContendedMonitor {
   std::atomic<uint64_t> order{0};    // generation << 32 | the last number drawn in it
   std::atomic<uint64_t> named{0};    // generation << kCountBits | number of the name of its object then
 
+  // Object.wait: platform threads that are in it, the number of the object's name, and when one was last notified.
+  std::atomic<uint32_t> waiters{0}, waited{0};
+  std::atomic<uint64_t> notified_ns{0};
+
   static constexpr int kCountBits = 20;
   static constexpr uint64_t kCount = (uint64_t{1} << kCountBits) - 1;
 
@@ -49,6 +53,17 @@ class MonitorTable {
       const uint64_t there = entry.monitor.load(std::memory_order_relaxed);
       if (there == monitor) return &entry;
       if (there == 0) return nullptr;
+    }
+    return nullptr;
+  }
+
+  // Null: no room.
+  ContendedMonitor* find_or_add(uint64_t monitor) noexcept {
+    for (size_t i = 0; i < kProbes; ++i) {
+      ContendedMonitor& entry = entries_[(spread(monitor) + i) & mask_];
+      uint64_t there = entry.monitor.load(std::memory_order_relaxed);
+      if (there == 0 && entry.monitor.compare_exchange_strong(there, monitor, std::memory_order_relaxed)) return &entry;
+      if (there == monitor) return &entry;
     }
     return nullptr;
   }
@@ -90,16 +105,6 @@ class MonitorTable {
   static size_t spread(uint64_t monitor) noexcept {
     return static_cast<size_t>((monitor * 0x9e3779b97f4a7c15ULL) >> 24);
   }
-  ContendedMonitor* find_or_add(uint64_t monitor) noexcept {
-    for (size_t i = 0; i < kProbes; ++i) {
-      ContendedMonitor& entry = entries_[(spread(monitor) + i) & mask_];
-      uint64_t there = entry.monitor.load(std::memory_order_relaxed);
-      if (there == 0 && entry.monitor.compare_exchange_strong(there, monitor, std::memory_order_relaxed)) return &entry;
-      if (there == monitor) return &entry;
-    }
-    return nullptr;
-  }
-
   ContendedMonitor* const entries_;
   const size_t mask_;
   static inline std::atomic<uint64_t> generations_{0};  // no two tables share one

@@ -41,6 +41,17 @@ TEST_F(MonitorTableTest, the_name_of_an_earlier_object_is_not_that_of_the_next) 
   EXPECT_EQ(next.entry->lock(next.generation), 0U);
 }
 
+TEST_F(MonitorTableTest, a_monitor_that_is_waited_for_is_not_contended_until_somebody_is_notified) {
+  ContendedMonitor* monitor = table.find_or_add(0x2000);
+  ASSERT_NE(monitor, nullptr);
+  EXPECT_EQ(table.find_or_add(0x2000), monitor);
+  EXPECT_FALSE(monitor->is_contended());
+  const auto notified = table.block(0x2000);
+  EXPECT_EQ(notified.entry, monitor);
+  EXPECT_TRUE(notified.opened);
+  EXPECT_TRUE(monitor->is_contended());
+}
+
 TEST_F(MonitorTableTest, more_monitors_than_there_is_room_for_are_told_so) {
   size_t refused = 0;
   for (uint64_t i = 1; i <= 100; ++i) refused += table.block(i * 64).entry == nullptr ? 1 : 0;

@@ -161,7 +161,7 @@ class Aarch64 final : public Machine {
       const uint32_t w = word_at(code, i - 4);
       if ((w & 0xffc003e0) == 0x910003e0 && ((w & 31) == 1 || (w & 31) == 2))
         return (w >> 10) & 0xfff;  // add x1, sp, #n
-      if (is_jump(w) || is_call(w)) break;
+      if (is_jump(w) || is_call(w) || w == kRet) break;
     }
     return std::nullopt;
   }

@@ -73,6 +73,12 @@ def test_blocked_time_has_its_true_owner(jdk, classes, tmp_path, mode, work):
 
 
 @pytest.mark.every_jvm
+def test_the_way_back_from_a_notified_wait_has_its_true_owner(jdk, classes, tmp_path):
+    _, after_wait = judge(*contend(jdk, classes, tmp_path, "wait"))
+    check(after_wait, wrong_at_most(jdk, "wait"), right=0.95)
+
+
+@pytest.mark.every_jvm
 @pytest.mark.parametrize("mode", ["sync", "method", "barging", "reentrant", "fair"])
 def test_short_sections_have_their_true_owner_mostly(jdk, classes, tmp_path, mode):
     entering, _ = judge(*contend(jdk, classes, tmp_path, mode, hold_us=100, work="burn"))

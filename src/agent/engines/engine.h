@@ -89,6 +89,7 @@ class Engine {
   virtual void on_sampled_object(jvmtiEnv*, JNIEnv*, jclass, jlong /*size*/) {}
   virtual void on_monitor_enter(jvmtiEnv*, JNIEnv*, jthread, jobject) {}
   virtual void on_monitor_entered(jvmtiEnv*, JNIEnv*, jthread, jobject) {}
+  virtual void on_monitor_wait(jvmtiEnv*, JNIEnv*, jobject) {}
 };
 
 }  // namespace tarsier::agent

@@ -71,6 +71,7 @@ class LockEngine final : public Engine {
   void on_monitor_entered(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jobject object) override {
     capture_->entered(jvmti, jni, thread, object);
   }
+  void on_monitor_wait(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) override { capture_->waits(jvmti, jni, object); }
 
  private:
   [[nodiscard]] bool wants_owners() const { return context_.options.lock_level() == "owner"; }
@@ -194,6 +195,10 @@ Status LockEngine::start() {
     }
   }
   if (!hooks_) return {};
+  // Tells which object it is, where the hooks see only its monitor.
+  if (jvmti->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_MONITOR_WAIT, nullptr) != JVMTI_ERROR_NONE) {
+    return Error{Errc::kUnsupported, "this JVM does not tell about Object.wait"};
+  }
   hooked_ = true;
   return hooks_->put_on(*capture_, jvmti);
 }
@@ -281,7 +286,8 @@ void LockEngine::stop() {
   if (!started_ || stopped_) return;
   quieten();
   jvmtiEnv* jvmti = context_.jvm.jvmti();
-  for (const jvmtiEvent event : {JVMTI_EVENT_MONITOR_CONTENDED_ENTER, JVMTI_EVENT_MONITOR_CONTENDED_ENTERED}) {
+  for (const jvmtiEvent event :
+       {JVMTI_EVENT_MONITOR_CONTENDED_ENTER, JVMTI_EVENT_MONITOR_CONTENDED_ENTERED, JVMTI_EVENT_MONITOR_WAIT}) {
     (void)jvmti->SetEventNotificationMode(JVMTI_DISABLE, event, nullptr);
   }
   const jvmtiCapabilities taken = wanted_capabilities();
@@ -318,9 +324,15 @@ EngineStats LockEngine::read_stats() {
   stats.dropped["disk error"] = lost;
   stats.written -= lost;
   stats.memory = Bytes(static_cast<int64_t>(capture_->memory_used()));
+  // An event that has a begin and an end is two calls.
+  const uint64_t calls = of(counters.taken) + counts.monitors + counts.parks;
+  const double mean_ns =
+      static_cast<double>(of(counters.measured_ns)) / static_cast<double>(std::max<uint64_t>(1, of(counters.measured)));
+  stats.in_app_threads = Nanos(static_cast<int64_t>(mean_ns * static_cast<double>(calls)));
   const auto number = [](uint64_t value) { return static_cast<int64_t>(value); };
   stats.counters = {
       {"decoding (ns of CPU time)", decoding_time_.count},
+      {"in application threads (ns per event, mean)", static_cast<int64_t>(mean_ns)},
       {"blocked by a monitor", number(counts.monitors)},
       {"monitors released while contended", number(counts.exits)},
       {"releases soon after another of the same owner, passed over", number(of(counters.passed_over))},

@@ -53,11 +53,34 @@ struct LockCapture::Local {
   EventBlocks::Block* block;
   ContendedMonitor* entering;  // the monitor that it is blocked by
   uint64_t monitor, generation;
+  ContendedMonitor* waiting;  // the monitor that it waits for in Object.wait, and the number of its object's name
+  uint32_t waited;
+  uint64_t wait_began_ns;
   int64_t named_virtual_id;
+  uint32_t calls;
   // Its last release that was recorded, of a monitor that others are blocked by.
   struct {
     uint64_t generation, time_ns, order;
   } released;
+};
+
+// What a call of ours takes, of some calls: reading the clock twice is a good part of a short one.
+class LockCapture::Stopwatch {
+ public:
+  Stopwatch(LockCounters& counters, Local& local) noexcept
+      : counters_(counters), began_(local.calls++ % kMeasureOneIn == 0 ? now_ns() : 0) {}
+  ~Stopwatch() {
+    if (began_ == 0) return;
+    counters_.measured.fetch_add(1, std::memory_order_relaxed);
+    counters_.measured_ns.fetch_add(now_ns() - began_, std::memory_order_relaxed);
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  static constexpr uint32_t kMeasureOneIn = 64;
+  LockCounters& counters_;
+  const uint64_t began_;
 };
 
 LockCapture::Local& LockCapture::local() noexcept {
@@ -362,6 +385,7 @@ uint32_t LockCapture::name_of(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) noex
 void LockCapture::blocked(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object) noexcept {
   Local* mine = enter();
   if (mine == nullptr) return;
+  const Stopwatch watch(counters_, *mine);
   LockRecord record{};
   record.time_ns = now_ns();
   record.act = LockAct::kBlocked;
@@ -396,6 +420,7 @@ void LockCapture::blocked(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object)
 void LockCapture::entered(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object) noexcept {
   Local* mine = enter();
   if (mine == nullptr) return;
+  const Stopwatch watch(counters_, *mine);
   counters_.taken.fetch_add(1, std::memory_order_relaxed);
   LockRecord record{};
   record.act = LockAct::kEntered;
@@ -411,7 +436,11 @@ void LockCapture::entered(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object)
     record.generation = entry != nullptr ? entry->generation() : 0;
     record.object = entry != nullptr ? entry->monitor.load(std::memory_order_relaxed) : 0;
   }
-  mine->entering = nullptr;
+  write_entered(*mine, record, entry);
+}
+
+void LockCapture::write_entered(Local& mine, LockRecord& record, ContendedMonitor* entry) noexcept {
+  mine.entering = nullptr;
   // Still its owner: the order is that of the events.
   if (entry != nullptr) record.sequence = entry->draw(record.generation);
   record.time_ns = now_ns();
@@ -419,7 +448,77 @@ void LockCapture::entered(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object)
     if (record.lock == 0) record.lock = entry->lock(record.generation);
     capture::MonitorTable::unblock(*entry);
   }
+  write(mine, record);
+}
+
+void LockCapture::waits(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) noexcept {
+  Local* mine = enter();
+  if (mine == nullptr) return;
+  const Stopwatch watch(counters_, *mine);
+  mine->waited = name_of(jvmti, jni, object);
+  if (mine->waiting != nullptr) mine->waiting->waited.store(mine->waited, std::memory_order_relaxed);
+}
+
+void LockCapture::waiting(uint64_t monitor) noexcept {
+  Local* mine = enter();
+  // Virtual threads come back by another way.
+  if (mine == nullptr || virtual_id_of(mine->thread->java_thread) != 0) return;
+  mine->waiting = monitors_->find_or_add(monitor);
+  if (mine->waiting == nullptr) return;
+  mine->wait_began_ns = now_ns();
+  mine->waiting->waiters.fetch_add(1, std::memory_order_relaxed);
+  mine->waiting->waited.store(mine->waited, std::memory_order_relaxed);
+}
+
+void LockCapture::waited() noexcept {
+  Local* mine = enter();
+  if (mine == nullptr || mine->waiting == nullptr) return;
+  mine->waiting->waiters.fetch_sub(1, std::memory_order_relaxed);
+  mine->waiting = nullptr;
+  mine->waited = 0;
+}
+
+void LockCapture::notifying(uint64_t monitor) noexcept {
+  ContendedMonitor* entry = monitors_->find(monitor);
+  if (entry == nullptr || entry->waiters.load(std::memory_order_relaxed) == 0) return;
+  // From now on the thread that is notified is blocked, though it does not know yet.
+  const auto blocked = monitors_->block(monitor);
+  if (blocked.opened) entry->name(blocked.generation, entry->waited.load(std::memory_order_relaxed));
+  entry->notified_ns.store(now_ns(), std::memory_order_relaxed);
+}
+
+void LockCapture::reentering(uint64_t monitor) noexcept {
+  Local* mine = enter();
+  if (mine == nullptr || mine->waiting == nullptr) return;
+  const Stopwatch watch(counters_, *mine);
+  ContendedMonitor* entry = mine->waiting;
+  LockRecord record{};
+  record.act = LockAct::kBlocked;
+  record.after_wait = true;
+  record.object = monitor;
+  record.time_ns = now_ns();
+  const uint64_t notified = entry->notified_ns.load(std::memory_order_relaxed);
+  if (notified >= mine->wait_began_ns && notified < record.time_ns) record.time_ns = notified;
+  record.generation = entry->generation();
+  record.lock = mine->waited;
+  mine->entering = entry;
+  mine->monitor = monitor;
+  mine->generation = record.generation;
+  record.chain = chain_of(*mine, nullptr);
   write(*mine, record);
+}
+
+void LockCapture::reentered() noexcept {
+  Local* mine = enter();
+  if (mine == nullptr || mine->entering == nullptr) return;
+  const Stopwatch watch(counters_, *mine);
+  counters_.taken.fetch_add(1, std::memory_order_relaxed);
+  LockRecord record{};
+  record.act = LockAct::kEntered;
+  record.generation = mine->generation;
+  record.object = mine->monitor;
+  record.lock = mine->waited;
+  write_entered(*mine, record, mine->entering);
 }
 
 uint64_t LockCapture::just_unlocked(uint64_t java_thread) const noexcept {
@@ -454,6 +553,7 @@ LockCapture::Release LockCapture::unlocked(uint64_t monitor) noexcept {
 void LockCapture::released(const Release& release, LockAct act, const Caller& caller) noexcept {
   Local* mine = enter();
   if (mine == nullptr) return;
+  const Stopwatch watch(counters_, *mine);
   counters_.taken.fetch_add(1, std::memory_order_relaxed);
   LockRecord record{};
   record.time_ns = release.time_ns;
@@ -476,6 +576,7 @@ LockCapture::Park LockCapture::park(jvmtiEnv* jvmti, JNIEnv* jni, bool is_deadli
   Park park;
   Local* mine = enter();
   if (mine == nullptr) return park;
+  const Stopwatch watch(counters_, *mine);
   LockRecord record{};
   record.act = LockAct::kPark;
   record.object = static_cast<uint64_t>(time);
@@ -505,6 +606,7 @@ void LockCapture::parked(const Park& park) noexcept {
   const uint64_t time = now_ns();
   Local* mine = enter();
   if (mine == nullptr) return;
+  const Stopwatch watch(counters_, *mine);
   counters_.taken.fetch_add(1, std::memory_order_relaxed);
   LockRecord record{};
   record.time_ns = time;
@@ -529,6 +631,7 @@ LockCapture::Unpark LockCapture::unparking(JNIEnv* jni, jobject target) noexcept
 void LockCapture::unparked(const Unpark& unpark, const Caller& caller) noexcept {
   Local* mine = enter();
   if (mine == nullptr) return;
+  const Stopwatch watch(counters_, *mine);
   counters_.taken.fetch_add(1, std::memory_order_relaxed);
   LockRecord record{};
   record.time_ns = unpark.time_ns;

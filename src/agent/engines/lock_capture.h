@@ -58,6 +58,17 @@ class LockCapture final : public ThreadListener {
   void blocked(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jobject object) noexcept;
   void entered(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jobject object) noexcept;
 
+  // Before Object.wait does anything.
+  void waits(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) noexcept;
+
+  // Object.wait: a thread goes to wait, comes back from it, notifies one of them, and, if it was notified, wants the
+  // monitor back and has it.
+  void waiting(uint64_t monitor) noexcept;
+  void waited() noexcept;
+  void notifying(uint64_t monitor) noexcept;
+  void reentering(uint64_t monitor) noexcept;
+  void reentered() noexcept;
+
   // Where a hook was called from: what the caller's registers were.
   struct Caller {
     uint64_t pc, sp, fp;
@@ -115,10 +126,13 @@ class LockCapture final : public ThreadListener {
     jobject ref = nullptr;  // its Thread
   };
   struct Local;
+  class Stopwatch;
   static Local& local() noexcept;
   Local* enter() noexcept;  // null: the thread is not known
   [[nodiscard]] int64_t virtual_id_of(const uint8_t* java_thread) const noexcept;
   void write(Local& local, LockRecord& record) noexcept;
+  // Its owner, who was blocked by it.
+  void write_entered(Local& local, LockRecord& record, capture::ContendedMonitor* monitor) noexcept;
   uint32_t chain_of(Local& local, const Caller* caller) noexcept;
   uint32_t copy_chain(Local& local, hotspot::Fragment& fragment, const hotspot::LightWalk::Chain& chain,
                       uint64_t lock_record) noexcept;

@@ -160,7 +160,7 @@ void LockDecoder::write_blocked(const LockRecord& begin, const LockRecord* end) 
       identity_of(lock),
       static_cast<int64_t>(begin.generation),
       static_cast<int64_t>(end != nullptr ? end->sequence : 0),
-      int64_t{0},
+      static_cast<int64_t>(begin.after_wait),
       static_cast<int64_t>(end == nullptr),
       or_null(chain.failure),
       carrier_of(begin),

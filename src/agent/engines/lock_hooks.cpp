@@ -23,7 +23,8 @@ struct Hooked {
   std::atomic<LockCapture*> capture{nullptr};
   std::atomic<jvmtiEnv*> jvmti{nullptr};
   Gate gate;
-  std::atomic<Function> exit{nullptr}, unlock{nullptr}, unlock_c1{nullptr}, wait{nullptr};
+  std::atomic<Function> exit{nullptr}, unlock{nullptr}, unlock_c1{nullptr}, wait{nullptr}, notify{nullptr},
+      reenter{nullptr};
   std::atomic<Function> park{nullptr}, unpark{nullptr};
 };
 Hooked g_hooked;
@@ -111,9 +112,27 @@ class Visit {
 // ObjectMonitor::wait: releases inside of it are no ends of a synchronized region.
 [[gnu::noinline]] uint64_t hooked_wait(uint64_t monitor, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e,
                                        uint64_t f, uint64_t g) {
+  if (const Visit capture; capture) capture->waiting(monitor);
   ++t_depth.in_wait;
   const uint64_t result = g_hooked.wait.load(std::memory_order_relaxed)(monitor, a, b, c, d, e, f, g);
   --t_depth.in_wait;
+  if (const Visit capture; capture) capture->waited();
+  return result;
+}
+
+// ObjectMonitor::INotify: one of those that wait is moved to those that are blocked.
+[[gnu::noinline]] uint64_t hooked_notify(uint64_t monitor, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e,
+                                         uint64_t f, uint64_t g) {
+  if (const Visit capture; capture) capture->notifying(monitor);
+  return g_hooked.notify.load(std::memory_order_relaxed)(monitor, a, b, c, d, e, f, g);
+}
+
+// ObjectMonitor::ReenterI: that one wants it back.
+[[gnu::noinline]] uint64_t hooked_reenter(uint64_t monitor, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e,
+                                          uint64_t f, uint64_t g) {
+  if (const Visit capture; capture) capture->reentering(monitor);
+  const uint64_t result = g_hooked.reenter.load(std::memory_order_relaxed)(monitor, a, b, c, d, e, f, g);
+  if (const Visit capture; capture) capture->reentered();
   return result;
 }
 
@@ -163,6 +182,15 @@ const Site kUnlock = {{"_ZN13SharedRuntime28complete_monitor_unlocking_CEP7oopDe
                       hooked_unlock};
 const Site kUnlockC1 = {
     {"_ZN8Runtime111monitorexitEP10JavaThreadP15BasicObjectLock"}, &Hooked::unlock_c1, hooked_unlock_c1};
+const Site kNotify = {{"_ZN13ObjectMonitor7INotifyEP10JavaThread", "_ZN13ObjectMonitor15notify_internalEP10JavaThread",
+                       "_ZN13ObjectMonitor7INotifyEP6Thread"},
+                      &Hooked::notify,
+                      hooked_notify};
+const Site kReenter = {{"_ZN13ObjectMonitor8ReenterIEP10JavaThreadP12ObjectWaiter",
+                        "_ZN13ObjectMonitor16reenter_internalEP10JavaThreadP12ObjectWaiter",
+                        "_ZN13ObjectMonitor8ReenterIEP6ThreadP12ObjectWaiter"},
+                       &Hooked::reenter,
+                       hooked_reenter};
 const Site kPark = {{"Unsafe_Park"}, &Hooked::park, hooked_park};
 const Site kUnpark = {{"Unsafe_Unpark"}, &Hooked::unpark, hooked_unpark};
 
@@ -215,7 +243,7 @@ Result<LockHooks> LockHooks::prepare() {
     return 0;
   };
   if (add(kExit) == 0) return Error{Errc::kUnsupported, problem};
-  (void)add(kWait);
+  if (add(kWait) != 0 && add(kReenter) != 0) (void)add(kNotify);
   if (const uint64_t unlock = add(kUnlock)) hooks.unlocked_monitor_ = find_unlocked_monitor(unlock);
   (void)add(kUnlockC1);
   hooks.sees_parking_ = add(kPark) != 0 && add(kUnpark) != 0;

@@ -33,6 +33,7 @@ struct LockRecord {
   uint32_t lock;       // number of its name; 0: none
   LockAct act;
   bool is_deadline;  // of a park: `object` is a time, not a span
+  bool after_wait;   // of kBlocked: since it was notified
 };
 static_assert(sizeof(LockRecord) == 64);
 
@@ -57,6 +58,7 @@ struct LockCounters {
   std::atomic<uint64_t> chains_found{0}, chains_new{0}, chains_unknown{0}, chains_lost{0};
   std::atomic<uint64_t> frames{0};
   std::atomic<uint64_t> names_lost{0}, monitors_lost{0};
+  std::atomic<uint64_t> measured{0}, measured_ns{0};  // calls of ours in application threads, and their time
 };
 
 }  // namespace tarsier::agent

@@ -1,0 +1,87 @@
+#include "hotspot/lock_scope.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <vector>
+
+#include "hotspot/machine.h"
+
+namespace tarsier::hotspot {
+namespace {
+
+constexpr uint32_t kNop = 0xd503201f, kRet = 0xd65f03c0;
+
+std::vector<uint8_t> words(const std::vector<uint32_t>& instructions) {
+  std::vector<uint8_t> bytes(instructions.size() * 4);
+  std::memcpy(bytes.data(), instructions.data(), bytes.size());
+  return bytes;
+}
+
+// Numbers below 192 are one byte each.
+class LockScope : public testing::Test {
+ protected:
+  LockScope() {
+    blob.code_begin = 0x1000;
+    blob.code_end = 0x2000;
+    blob.scopes.push_back(0xff);  // an offset of 0 means that there is nothing
+  }
+  static uint8_t on_stack(int bytes) { return static_cast<uint8_t>(bytes / 4 << 5 | 2); }
+  uint8_t put(const std::vector<uint8_t>& bytes) {
+    const auto at = static_cast<uint8_t>(blob.scopes.size());
+    blob.scopes.insert(blob.scopes.end(), bytes.begin(), bytes.end());
+    return at;
+  }
+  // One monitor, whose owner is in a register.
+  uint8_t monitors(int slot) { return put({1, on_stack(slot), 0, 0x12, 0}); }
+  uint8_t scope(uint8_t caller, uint8_t method, uint8_t monitors) { return put({caller, method, 1, 0, 0, monitors}); }
+  void desc(int32_t pc, uint8_t scope_offset) { blob.pcs.push_back({pc, scope_offset, 0, 0}); }
+  uint32_t find(int64_t slot, Address near) { return find_lock_scope(blob, 0, slot, 0x1000 + near); }
+
+  CodeBlob blob;
+};
+
+TEST_F(LockScope, is_the_method_that_has_the_record_not_who_it_has_called) {
+  const uint8_t outer = scope(0, 1, 0);
+  const uint8_t locks = scope(outer, 2, monitors(16));
+  const uint8_t called = scope(locks, 3, 0);
+  desc(0x20, called);
+  EXPECT_EQ(find(16, 0x30), locks);
+  EXPECT_EQ(find(20, 0x30), 0U);
+}
+
+TEST_F(LockScope, of_several_it_is_the_one_nearest_before) {
+  const uint8_t outer = scope(0, 1, 0);
+  const uint8_t one = scope(outer, 2, monitors(16)), other = scope(outer, 3, monitors(16));
+  desc(0x20, one);
+  desc(0x80, other);
+  EXPECT_EQ(find(16, 0x40), one);
+  EXPECT_EQ(find(16, 0x90), other);
+  EXPECT_EQ(find(16, 0x10), one);  // none before: the first behind
+}
+
+TEST_F(LockScope, damage_is_no_scope) {
+  desc(0x20, 200);
+  const uint8_t endless = put({1, 1, 1, 0, 0, 90});
+  desc(0x30, endless);
+  EXPECT_EQ(find(16, 0x40), 0U);
+}
+
+TEST(Aarch64Release, where_code_goes_on_and_where_it_is_reached_from) {
+  const Machine& machine = Machine::aarch64();
+  EXPECT_EQ(machine.next_jump(words({kNop, 0x17fffffe})), -4);  // b .-8
+  EXPECT_EQ(machine.next_jump(words({kNop, kRet, 0x14000002})), std::nullopt);
+  // b.eq .+8 is branched over, or falls through to where the call is.
+  EXPECT_EQ(machine.reached_from(words({kNop, 0x54000040, kNop, 0x94000000}), 12), 8U);
+  // Out of line: cbnz x1, .+16 leads to what stands behind a ret.
+  EXPECT_EQ(machine.reached_from(words({0xb5000081, kNop, kNop, kRet, kNop, 0x94000000}), 20), 0U);
+  // Nobody leads there: where it begins.
+  EXPECT_EQ(machine.reached_from(words({kNop, kRet, kNop, 0x94000000}), 12), 8U);
+  EXPECT_EQ(machine.passed_slot(words({0x910143e1, kNop})), 0x50);          // add x1, sp, #0x50
+  EXPECT_EQ(machine.passed_slot(words({0x910143e1, kRet})), std::nullopt);  // of another way through the code
+  EXPECT_EQ(machine.passed_slot(words({0x910143e5, kNop})), std::nullopt);  // x5 is no argument of it
+}
+
+}  // namespace
+}  // namespace tarsier::hotspot
