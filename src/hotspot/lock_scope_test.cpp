@@ -72,10 +72,12 @@ TEST(Aarch64Release, where_code_goes_on_and_where_it_is_reached_from) {
   const Machine& machine = Machine::aarch64();
   EXPECT_EQ(machine.next_jump(words({kNop, 0x17fffffe})), -4);  // b .-8
   EXPECT_EQ(machine.next_jump(words({kNop, kRet, 0x14000002})), std::nullopt);
-  // b.eq .+8 is branched over, or falls through to where the call is.
-  EXPECT_EQ(machine.reached_from(words({kNop, 0x54000040, kNop, 0x94000000}), 12), 8U);
+  // In line: b.eq .+8 falls through to where the call is.
+  EXPECT_EQ(machine.reached_from(words({kRet, kNop, 0x54000040, kNop, 0x94000000}), 16), 4U);
   // Out of line: cbnz x1, .+16 leads to what stands behind a ret.
   EXPECT_EQ(machine.reached_from(words({0xb5000081, kNop, kNop, kRet, kNop, 0x94000000}), 20), 0U);
+  // The same, and b.eq .+8 on the way.
+  EXPECT_EQ(machine.reached_from(words({0xb5000061, kNop, kRet, 0x54000040, kNop, 0x94000000}), 20), 0U);
   // Nobody leads there: where it begins.
   EXPECT_EQ(machine.reached_from(words({kNop, kRet, kNop, 0x94000000}), 12), 8U);
   EXPECT_EQ(machine.passed_slot(words({0x910143e1, kNop})), 0x50);          // add x1, sp, #0x50

@@ -137,7 +137,6 @@ class Aarch64 final : public Machine {
     size_t begin = at / 4 * 4;
     while (begin >= 4 && begin <= code.size()) {
       const uint32_t w = word_at(code, begin - 4);
-      if (branches_by(w) != 0) return begin;  // or it is branched over
       if (is_jump(w) || is_call(w) || w == kRet) break;
       begin -= 4;
     }
