@@ -309,11 +309,10 @@ EngineStats LockEngine::read_stats() {
   if (!started_) return stats;
   const LockCounters& counters = capture_->counters();
   const LockDecoder::Counts& counts = decoder_->counts();
-  const auto of = [](const std::atomic<uint64_t>& counter) { return counter.load(std::memory_order_relaxed); };
-  stats.dropped["no free buffer"] = of(counters.no_buffer);
-  stats.dropped["thread not registered"] = of(counters.unknown_thread);
+  stats.dropped["no free buffer"] = counters.of(LockCount::kNoBuffer);
+  stats.dropped["thread not registered"] = counters.of(LockCount::kUnknownThread);
   stats.dropped["began before the recording, or its begin was dropped"] = counts.no_begin;
-  stats.taken = of(counters.taken) + counts.ongoing;
+  stats.taken = counters.of(LockCount::kTaken) + counts.ongoing;
   stats.written = counts.written;
   stats.failed = counts.failed;
   uint64_t lost = 0;
@@ -325,9 +324,9 @@ EngineStats LockEngine::read_stats() {
   stats.written -= lost;
   stats.memory = Bytes(static_cast<int64_t>(capture_->memory_used()));
   // An event that has a begin and an end is two calls.
-  const uint64_t calls = of(counters.taken) + counts.monitors + counts.parks;
-  const double mean_ns =
-      static_cast<double>(of(counters.measured_ns)) / static_cast<double>(std::max<uint64_t>(1, of(counters.measured)));
+  const uint64_t calls = counters.of(LockCount::kTaken) + counts.monitors + counts.parks;
+  const double mean_ns = static_cast<double>(counters.of(LockCount::kMeasuredNs)) /
+                         static_cast<double>(std::max<uint64_t>(1, counters.of(LockCount::kMeasured)));
   stats.in_app_threads = Nanos(static_cast<int64_t>(mean_ns * static_cast<double>(calls)));
   const auto number = [](uint64_t value) { return static_cast<int64_t>(value); };
   stats.counters = {
@@ -335,16 +334,16 @@ EngineStats LockEngine::read_stats() {
       {"in application threads (ns per event, mean)", static_cast<int64_t>(mean_ns)},
       {"blocked by a monitor", number(counts.monitors)},
       {"monitors released while contended", number(counts.exits)},
-      {"releases soon after another of the same owner, passed over", number(of(counters.passed_over))},
+      {"releases soon after another of the same owner, passed over", number(counters.of(LockCount::kPassedOver))},
       {"parks", number(counts.parks)},
       {"unparks", number(counts.unparks)},
-      {"chains: known", number(of(counters.chains_found))},
-      {"chains: new", number(of(counters.chains_new))},
-      {"chains: decoded each time", number(of(counters.chains_unknown))},
-      {"chains: no room", number(of(counters.chains_lost))},
-      {"frames walked", number(of(counters.frames))},
-      {"locks without a name", number(of(counters.names_lost))},
-      {"monitors without an order", number(of(counters.monitors_lost))},
+      {"chains: known", number(counters.of(LockCount::kChainKnown))},
+      {"chains: new", number(counters.of(LockCount::kChainNew))},
+      {"chains: decoded each time", number(counters.of(LockCount::kChainUnknown))},
+      {"chains: no room", number(counters.of(LockCount::kChainLost))},
+      {"frames walked", number(counters.of(LockCount::kFrames))},
+      {"locks without a name", number(counters.of(LockCount::kNameLost))},
+      {"monitors without an order", number(counters.of(LockCount::kMonitorLost))},
   };
   return stats;
 }

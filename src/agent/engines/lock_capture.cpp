@@ -67,25 +67,30 @@ struct LockCapture::Local {
 // What a call of ours takes, of some calls: reading the clock twice is a good part of a short one.
 class LockCapture::Stopwatch {
  public:
-  Stopwatch(LockCounters& counters, Local& local) noexcept
-      : counters_(counters), began_(local.calls++ % kMeasureOneIn == 0 ? now_ns() : 0) {}
+  Stopwatch(LockCapture& capture, Local& local) noexcept
+      : capture_(capture), began_(local.calls++ % kMeasureOneIn == 0 ? now_ns() : 0) {}
   ~Stopwatch() {
     if (began_ == 0) return;
-    counters_.measured.fetch_add(1, std::memory_order_relaxed);
-    counters_.measured_ns.fetch_add(now_ns() - began_, std::memory_order_relaxed);
+    capture_.count(LockCount::kMeasured);
+    capture_.count(LockCount::kMeasuredNs, now_ns() - began_);
   }
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
 
  private:
   static constexpr uint32_t kMeasureOneIn = 64;
-  LockCounters& counters_;
+  LockCapture& capture_;
   const uint64_t began_;
 };
 
 LockCapture::Local& LockCapture::local() noexcept {
   static thread_local Local local;
   return local;
+}
+
+void LockCapture::count(LockCount what, uint64_t value) noexcept {
+  const uint64_t where = reinterpret_cast<uintptr_t>(&local()) * 0x9e3779b97f4a7c15ULL;
+  counters_.add(static_cast<uint32_t>(where >> 40), what, value);
 }
 
 LockCapture::LockCapture(ThreadRegistry& threads, const hotspot::ThreadFields& fields,
@@ -210,8 +215,8 @@ LockCapture::Local* LockCapture::enter() noexcept {
   }
   if (mine.thread == nullptr) mine.thread = table_->find(::gettid());
   if (mine.thread == nullptr) {
-    counters_.taken.fetch_add(1, std::memory_order_relaxed);
-    counters_.unknown_thread.fetch_add(1, std::memory_order_relaxed);
+    count(LockCount::kTaken);
+    count(LockCount::kUnknownThread);
     return nullptr;
   }
   return &mine;
@@ -235,7 +240,7 @@ void LockCapture::write(Local& mine, LockRecord& record) noexcept {
   mine.block = blocks_->take();
   if (mine.block != nullptr && EventBlocks::write(*mine.block, &record, sizeof(record))) return;
   const bool is_begin = record.act == LockAct::kBlocked || record.act == LockAct::kPark;
-  (is_begin ? counters_.begins_lost : counters_.no_buffer).fetch_add(1, std::memory_order_relaxed);
+  count(is_begin ? LockCount::kBeginLost : LockCount::kNoBuffer);
 }
 
 uint32_t LockCapture::chain_of(Local& mine, const Caller* caller) noexcept {
@@ -267,13 +272,13 @@ uint32_t LockCapture::chain_of(Local& mine, const Caller* caller) noexcept {
     return 0;
   }
   hotspot::LightWalk::Chain chain = walk_.walk(place);
-  counters_.frames.fetch_add(chain.frames, std::memory_order_relaxed);
+  count(LockCount::kFrames, chain.frames);
   const uint64_t lock_record = caller != nullptr ? caller->lock_record : 0;
   // Which of several records of a frame it is tells the inlined methods apart.
   if (chain.key != 0 && lock_record != 0) chain.key = mixed(chain.key, lock_record - fragment.sp);
   if (chain.key != 0 && !chain.ends_in_heap) {
     if (const uint32_t known = known_chains_->find(chain.key)) {
-      counters_.chains_found.fetch_add(1, std::memory_order_relaxed);
+      count(LockCount::kChainKnown);
       return known;
     }
   }
@@ -319,7 +324,7 @@ uint32_t LockCapture::copy_chain(Local& mine, Fragment& fragment, const hotspot:
   uint8_t* out = chains_->reserve(sizeof(header) + sizeof(fragment) + fragment.stack_bytes + fragment.frozen_bytes +
                                   fragment.padded_name());
   if (out == nullptr) {
-    counters_.chains_lost.fetch_add(1, std::memory_order_relaxed);
+    count(LockCount::kChainLost);
     return 0;
   }
   uint8_t* stack = out + sizeof(header) + sizeof(fragment);
@@ -331,7 +336,7 @@ uint32_t LockCapture::copy_chain(Local& mine, Fragment& fragment, const hotspot:
     if (chain.ends_in_heap && key != 0) {
       key = with_frozen(key, parts, fragment.frozen_bytes);
       if (const uint32_t known = known_chains_->find(key)) {
-        counters_.chains_found.fetch_add(1, std::memory_order_relaxed);
+        count(LockCount::kChainKnown);
         chains_->abandon(out);
         return known;
       }
@@ -345,7 +350,7 @@ uint32_t LockCapture::copy_chain(Local& mine, Fragment& fragment, const hotspot:
   if (fragment.virtual_id != 0) mine.named_virtual_id = fragment.virtual_id;
   // Now whoever finds the number finds its stack.
   if (key != 0) (void)known_chains_->add(key, number);
-  (key != 0 ? counters_.chains_new : counters_.chains_unknown).fetch_add(1, std::memory_order_relaxed);
+  count(key != 0 ? LockCount::kChainNew : LockCount::kChainUnknown);
   return number;
 }
 
@@ -355,7 +360,7 @@ uint32_t LockCapture::name_of(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) noex
   const auto key = static_cast<uint64_t>(static_cast<uint32_t>(identity));
   if (const uint32_t known = known_names_->find(key)) return known;
   const auto lost = [&] {
-    counters_.names_lost.fetch_add(1, std::memory_order_relaxed);
+    count(LockCount::kNameLost);
     return 0;
   };
   if (last_name_.load(std::memory_order_relaxed) + 1 >= kMostNames) return lost();
@@ -385,7 +390,7 @@ uint32_t LockCapture::name_of(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) noex
 void LockCapture::blocked(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object) noexcept {
   Local* mine = enter();
   if (mine == nullptr) return;
-  const Stopwatch watch(counters_, *mine);
+  const Stopwatch watch(*this, *mine);
   LockRecord record{};
   record.time_ns = now_ns();
   record.act = LockAct::kBlocked;
@@ -400,7 +405,7 @@ void LockCapture::blocked(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object)
     const ContendedMonitor* known = monitors_->find(record.object);
     uint32_t number = known == nullptr || !known->is_contended() ? name_of(jvmti, jni, object) : 0;
     const auto entry = monitors_->block(record.object);
-    if (entry.entry == nullptr) counters_.monitors_lost.fetch_add(1, std::memory_order_relaxed);
+    if (entry.entry == nullptr) count(LockCount::kMonitorLost);
     if (entry.opened) {
       if (number == 0) number = name_of(jvmti, jni, object);
       entry.entry->name(entry.generation, number);
@@ -420,8 +425,8 @@ void LockCapture::blocked(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object)
 void LockCapture::entered(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object) noexcept {
   Local* mine = enter();
   if (mine == nullptr) return;
-  const Stopwatch watch(counters_, *mine);
-  counters_.taken.fetch_add(1, std::memory_order_relaxed);
+  const Stopwatch watch(*this, *mine);
+  count(LockCount::kTaken);
   LockRecord record{};
   record.act = LockAct::kEntered;
   const uint8_t* java_thread = mine->thread->java_thread;
@@ -454,7 +459,7 @@ void LockCapture::write_entered(Local& mine, LockRecord& record, ContendedMonito
 void LockCapture::waits(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) noexcept {
   Local* mine = enter();
   if (mine == nullptr) return;
-  const Stopwatch watch(counters_, *mine);
+  const Stopwatch watch(*this, *mine);
   mine->waited = name_of(jvmti, jni, object);
   if (mine->waiting != nullptr) mine->waiting->waited.store(mine->waited, std::memory_order_relaxed);
 }
@@ -490,7 +495,7 @@ void LockCapture::notifying(uint64_t monitor) noexcept {
 void LockCapture::reentering(uint64_t monitor) noexcept {
   Local* mine = enter();
   if (mine == nullptr || mine->waiting == nullptr) return;
-  const Stopwatch watch(counters_, *mine);
+  const Stopwatch watch(*this, *mine);
   ContendedMonitor* entry = mine->waiting;
   LockRecord record{};
   record.act = LockAct::kBlocked;
@@ -511,8 +516,8 @@ void LockCapture::reentering(uint64_t monitor) noexcept {
 void LockCapture::reentered() noexcept {
   Local* mine = enter();
   if (mine == nullptr || mine->entering == nullptr) return;
-  const Stopwatch watch(counters_, *mine);
-  counters_.taken.fetch_add(1, std::memory_order_relaxed);
+  const Stopwatch watch(*this, *mine);
+  count(LockCount::kTaken);
   LockRecord record{};
   record.act = LockAct::kEntered;
   record.generation = mine->generation;
@@ -536,7 +541,7 @@ LockCapture::Release LockCapture::releasing(uint64_t monitor) noexcept {
   auto& last = local().released;
   if (last.generation == generation && time - last.time_ns < kAgainNs &&
       entry->order.load(std::memory_order_relaxed) == last.order) {
-    counters_.passed_over.fetch_add(1, std::memory_order_relaxed);
+    count(LockCount::kPassedOver);
     return release;
   }
   release = {entry, monitor, generation, time, entry->draw(generation)};
@@ -553,8 +558,8 @@ LockCapture::Release LockCapture::unlocked(uint64_t monitor) noexcept {
 void LockCapture::released(const Release& release, LockAct act, const Caller& caller) noexcept {
   Local* mine = enter();
   if (mine == nullptr) return;
-  const Stopwatch watch(counters_, *mine);
-  counters_.taken.fetch_add(1, std::memory_order_relaxed);
+  const Stopwatch watch(*this, *mine);
+  count(LockCount::kTaken);
   LockRecord record{};
   record.time_ns = release.time_ns;
   record.act = act;
@@ -576,7 +581,7 @@ LockCapture::Park LockCapture::park(jvmtiEnv* jvmti, JNIEnv* jni, bool is_deadli
   Park park;
   Local* mine = enter();
   if (mine == nullptr) return park;
-  const Stopwatch watch(counters_, *mine);
+  const Stopwatch watch(*this, *mine);
   LockRecord record{};
   record.act = LockAct::kPark;
   record.object = static_cast<uint64_t>(time);
@@ -606,8 +611,8 @@ void LockCapture::parked(const Park& park) noexcept {
   const uint64_t time = now_ns();
   Local* mine = enter();
   if (mine == nullptr) return;
-  const Stopwatch watch(counters_, *mine);
-  counters_.taken.fetch_add(1, std::memory_order_relaxed);
+  const Stopwatch watch(*this, *mine);
+  count(LockCount::kTaken);
   LockRecord record{};
   record.time_ns = time;
   record.act = LockAct::kParked;
@@ -631,8 +636,8 @@ LockCapture::Unpark LockCapture::unparking(JNIEnv* jni, jobject target) noexcept
 void LockCapture::unparked(const Unpark& unpark, const Caller& caller) noexcept {
   Local* mine = enter();
   if (mine == nullptr) return;
-  const Stopwatch watch(counters_, *mine);
-  counters_.taken.fetch_add(1, std::memory_order_relaxed);
+  const Stopwatch watch(*this, *mine);
+  count(LockCount::kTaken);
   LockRecord record{};
   record.time_ns = unpark.time_ns;
   record.act = LockAct::kUnpark;

@@ -106,7 +106,7 @@ class LockCapture final : public ThreadListener {
   EventBlocks& blocks() { return *blocks_; }
   MpscRing& chains() { return *chains_; }
   MpscRing& names() { return *names_; }
-  LockCounters& counters() { return counters_; }
+  [[nodiscard]] const LockCounters& counters() const { return counters_; }
   // Session thread: chains are numbered anew from now on.
   void forget_chains() { known_chains_->clear(); }
   // Of what the JVM wrote as a monitor's owner: the serial of the thread, or (second) its Java id; 0, 0: nobody known.
@@ -128,6 +128,7 @@ class LockCapture final : public ThreadListener {
   struct Local;
   class Stopwatch;
   static Local& local() noexcept;
+  void count(LockCount what, uint64_t value = 1) noexcept;
   Local* enter() noexcept;  // null: the thread is not known
   [[nodiscard]] int64_t virtual_id_of(const uint8_t* java_thread) const noexcept;
   void write(Local& local, LockRecord& record) noexcept;

@@ -39,7 +39,8 @@ thread_local Depth t_depth;
 
 class Visit {
  public:
-  Visit() : key_(static_cast<uint32_t>(reinterpret_cast<uintptr_t>(&t_depth) >> 6)) {
+  // Addresses of threads' own memory differ in their upper bits only.
+  Visit() : key_(static_cast<uint32_t>((reinterpret_cast<uintptr_t>(&t_depth) * 0x9e3779b97f4a7c15ULL) >> 40)) {
     g_hooked.gate.enter(key_);
     capture_ = g_hooked.capture.load(std::memory_order_seq_cst);  // see Gate
   }

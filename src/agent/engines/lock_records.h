@@ -2,6 +2,7 @@
 // threads' own, and, through rings, the names of locks and the stacks of call chains, each of which comes once.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <string_view>
@@ -50,15 +51,42 @@ struct LockName {
 // Numbers of chains, told from serials of threads by this bit.
 constexpr uint32_t kChainBit = uint32_t{1} << 31;
 
-struct LockCounters {
-  std::atomic<uint64_t> taken{0};  // what makes an event: see LockCapture
-  std::atomic<uint64_t> no_buffer{0}, unknown_thread{0};
-  std::atomic<uint64_t> begins_lost{0};
-  std::atomic<uint64_t> passed_over{0};  // releases, soon after one of the same owner
-  std::atomic<uint64_t> chains_found{0}, chains_new{0}, chains_unknown{0}, chains_lost{0};
-  std::atomic<uint64_t> frames{0};
-  std::atomic<uint64_t> names_lost{0}, monitors_lost{0};
-  std::atomic<uint64_t> measured{0}, measured_ns{0};  // calls of ours in application threads, and their time
+enum class LockCount : uint8_t {
+  kTaken,          // what makes an event
+  kNoBuffer,       // of these: dropped
+  kUnknownThread,  // the same
+  kBeginLost,
+  kPassedOver,  // releases, soon after one of the same owner
+  kChainKnown,
+  kChainNew,
+  kChainUnknown,  // to be decoded each time
+  kChainLost,     // no room
+  kFrames,
+  kNameLost,
+  kMonitorLost,
+  kMeasured,  // calls of ours in application threads, and their time
+  kMeasuredNs,
+  kCount,
+};
+
+// Counted by many threads at once: those with different keys mostly do not get into each other's way.
+class LockCounters {
+ public:
+  void add(uint32_t key, LockCount count, uint64_t value = 1) noexcept {
+    shards_[key % kShards].counts[static_cast<size_t>(count)].fetch_add(value, std::memory_order_relaxed);
+  }
+  [[nodiscard]] uint64_t of(LockCount count) const noexcept {
+    uint64_t sum = 0;
+    for (const Shard& shard : shards_) sum += shard.counts[static_cast<size_t>(count)].load(std::memory_order_relaxed);
+    return sum;
+  }
+
+ private:
+  static constexpr size_t kShards = 16;
+  struct alignas(64) Shard {
+    std::array<std::atomic<uint64_t>, static_cast<size_t>(LockCount::kCount)> counts{};
+  };
+  std::array<Shard, kShards> shards_{};
 };
 
 }  // namespace tarsier::agent
