@@ -48,7 +48,9 @@ TEST(EventBlocks, a_block_takes_no_more_than_its_room) {
   size_t count = 0;
   while (EventBlocks::write(*block, event, sizeof(event))) ++count;
   EXPECT_EQ(count, block->room / sizeof(event));
-  EXPECT_EQ(EventBlocks::unread(*block).size, count * sizeof(event));
+  size_t seen = 0;
+  blocks.look(true, [&](const EventBlocks::Part& part) { seen += part.size; });
+  EXPECT_EQ(seen, count * sizeof(event));
 }
 
 struct Event {
@@ -80,24 +82,18 @@ TEST(EventBlocks, nothing_is_lost_and_nothing_is_read_twice) {
   uint64_t read = 0;
   bool in_order = true;
   const auto look = [&] {
-    // As the engine does: first what there is, in the order in which blocks were taken, then the events.
-    std::map<uint64_t, std::pair<Block*, bool>> parts;
-    for (size_t i = 0; i < blocks.count(); ++i) {
-      const uint32_t state = blocks[i].state.load(std::memory_order_acquire);
-      if (state == Block::kInUse || state == Block::kFull) parts[blocks[i].taken] = {&blocks[i], state == Block::kFull};
-    }
-    for (auto& [taken, part] : parts) {
-      auto& [block, full] = part;
-      const EventBlocks::Part unread = EventBlocks::unread(*block);
-      for (size_t at = 0; at + sizeof(Event) <= unread.size; at += sizeof(Event)) {
+    std::map<uint64_t, EventBlocks::Part> parts;
+    blocks.look(true, [&](const EventBlocks::Part& part) { parts[part.block->taken] = part; });
+    for (const auto& [taken, part] : parts) {
+      for (size_t at = 0; at + sizeof(Event) <= part.size; at += sizeof(Event)) {
         Event event;
-        std::memcpy(&event, unread.bytes + at, sizeof(event));
+        std::memcpy(&event, part.bytes + at, sizeof(event));
         in_order = in_order && event.number > last[event.thread];
         last[event.thread] = event.number;
         ++read;
       }
-      block->read += static_cast<uint32_t>(unread.size);
-      if (full) EventBlocks::give_back(*block);
+      part.block->read += static_cast<uint32_t>(part.size);
+      if (part.handed_over) EventBlocks::give_back(*part.block);
     }
   };
   while (done.load() < kThreads) look();

@@ -30,17 +30,18 @@ TEST(Csv, has_a_row_for_each_piece) {
   trace.enter(period, b, 10, 32, 2, "main;p.C.wants").after_wait = true;
   trace.enter(period, c, 12, 40, 3, "p.C.wants");
   trace.park(analysis::kNoLock, a, 50, 60, 0, 0, "main;java.util.concurrent.locks.LockSupport.park");
-  EXPECT_EQ(csv_of(trace.model),
-            std::string(kHeader) +
-                "monitor,true,p.Lock,p.Lock@12ab,1,B,p.C.wants,p.C.wants < main,1010,1030,"
-                "chain,A,p.C.holds,java.lang.Object.wait < p.C.holds < main\r\n"
-                "monitor,true,p.Lock,p.Lock@12ab,1,B,p.C.wants,p.C.wants < main,1030,1032,hand-off,,,\r\n"
-                "monitor,false,p.Lock,p.Lock@12ab,2,C,p.C.wants,p.C.wants,1012,1030,"
-                "chain,A,p.C.holds,java.lang.Object.wait < p.C.holds < main\r\n"
-                "monitor,false,p.Lock,p.Lock@12ab,2,C,p.C.wants,p.C.wants,1030,1032,hand-off,,,\r\n"
-                "monitor,false,p.Lock,p.Lock@12ab,2,C,p.C.wants,p.C.wants,1032,1040,thread,B,,\r\n"
-                "other,false,[no blocker],[no blocker],3,A,main,"
-                "java.util.concurrent.locks.LockSupport.park < main,1050,1060,unknown,,,\r\n");
+  EXPECT_EQ(
+      csv_of(trace.model),
+      std::string(kHeader) +
+          "monitor,true,p.Lock,p.Lock@12ab,1,B,p.C.wants,p.C.wants < main,1010,1030,"
+          "chain,A,p.C.holds,java.lang.Object.wait < p.C.holds < main\r\n"
+          "monitor,true,p.Lock,p.Lock@12ab,1,B,p.C.wants,p.C.wants < main,1030,1032,hand-off,,,\r\n"
+          "monitor,false,p.Lock,p.Lock@12ab,2,C,p.C.wants,p.C.wants,1012,1030,"
+          "chain,A,p.C.holds,java.lang.Object.wait < p.C.holds < main\r\n"
+          "monitor,false,p.Lock,p.Lock@12ab,2,C,p.C.wants,p.C.wants,1030,1032,hand-off,,,\r\n"
+          "monitor,false,p.Lock,p.Lock@12ab,2,C,p.C.wants,p.C.wants,1032,1040,chain,B,p.C.wants,p.C.wants < main\r\n"
+          "other,false,[no blocker],[no blocker],3,A,main,"
+          "java.util.concurrent.locks.LockSupport.park < main,1050,1060,unknown,,,\r\n");
 }
 
 TEST(Csv, of_a_recording_without_locks_is_its_header) {

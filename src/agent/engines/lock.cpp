@@ -82,12 +82,6 @@ class LockEngine final : public Engine {
   bool decode_piece();
   EngineStats read_stats();
 
-  struct Part {
-    EventBlocks::Block* block;
-    EventBlocks::Part unread;
-    bool is_last;  // the block was handed over
-  };
-
   EngineContext& context_;
   std::vector<std::string> warnings_;
   std::optional<FragmentDecoding> decoding_;
@@ -97,7 +91,7 @@ class LockEngine final : public Engine {
   std::optional<LockHooks> hooks_;
   std::unique_ptr<LockCapture> capture_;
   std::unique_ptr<LockDecoder> decoder_;
-  std::vector<Part> parts_;  // to be decoded, in the order in which their threads wrote them
+  std::vector<EventBlocks::Part> parts_;  // to be decoded, in the order in which their threads wrote them
   size_t next_part_ = 0;
   bool look_everywhere_ = false;
   Nanos looked_everywhere_at_;
@@ -213,15 +207,8 @@ void LockEngine::quieten() {
 void LockEngine::look_at_blocks(bool all) {
   parts_.clear();
   next_part_ = 0;
-  EventBlocks& blocks = capture_->blocks();
-  for (size_t i = 0; i < blocks.count(); ++i) {
-    EventBlocks::Block& block = blocks[i];
-    const uint32_t state = block.state.load(std::memory_order_acquire);
-    const bool full = state == EventBlocks::Block::kFull;
-    if (!full && !(all && state == EventBlocks::Block::kInUse)) continue;
-    parts_.push_back({&block, EventBlocks::unread(block), full});
-  }
-  std::sort(parts_.begin(), parts_.end(), [](const Part& a, const Part& b) { return a.block->taken < b.block->taken; });
+  capture_->blocks().look(all, [this](const EventBlocks::Part& part) { parts_.push_back(part); });
+  std::sort(parts_.begin(), parts_.end(), [](const auto& a, const auto& b) { return a.block->taken < b.block->taken; });
 }
 
 bool LockEngine::decode_piece() {
@@ -240,16 +227,16 @@ bool LockEngine::decode_piece() {
   constexpr size_t kEvents = 512;
   size_t done = 0;
   while (next_part_ < parts_.size() && done < kEvents) {
-    Part& part = parts_[next_part_];
-    while (part.unread.size >= sizeof(LockRecord) && done < kEvents) {
-      decoder_->event(*reinterpret_cast<const LockRecord*>(part.unread.bytes));
-      part.unread.bytes += sizeof(LockRecord);
-      part.unread.size -= sizeof(LockRecord);
+    EventBlocks::Part& part = parts_[next_part_];
+    while (part.size >= sizeof(LockRecord) && done < kEvents) {
+      decoder_->event(*reinterpret_cast<const LockRecord*>(part.bytes));
+      part.bytes += sizeof(LockRecord);
+      part.size -= sizeof(LockRecord);
       part.block->read += sizeof(LockRecord);
       ++done;
     }
-    if (part.unread.size >= sizeof(LockRecord)) break;
-    if (part.is_last) EventBlocks::give_back(*part.block);
+    if (part.size >= sizeof(LockRecord)) break;
+    if (part.handed_over) EventBlocks::give_back(*part.block);
     ++next_part_;
   }
   return next_part_ < parts_.size();

@@ -37,7 +37,8 @@ class EventBlocks {
 
   // A block for the calling thread; null if all are taken.
   Block* take() noexcept {
-    const uint64_t number = taken_.fetch_add(1, std::memory_order_relaxed);
+    // Whoever sees the number sees all that this thread has handed over before: see look().
+    const uint64_t number = taken_.fetch_add(1, std::memory_order_acq_rel);
     for (size_t i = 0; i < count_; ++i) {
       Block& block = blocks_[(number + i) % count_];
       uint32_t free = Block::kFree;
@@ -66,24 +67,34 @@ class EventBlocks {
   }
   static void hand_over(Block& block) noexcept { block.state.store(Block::kFull, std::memory_order_release); }
 
-  // The consumer: what has not been read yet, and how much of it there is now. After that, of a full block,
-  // give_back().
+  // The consumer: what has not been read yet. When it has been, `read` is to be raised, and a block that was handed
+  // over is to be given back.
   struct Part {
+    Block* block;
     const uint8_t* bytes;
     size_t size;
+    bool handed_over;
   };
-  static Part unread(const Block& block) noexcept {
-    const uint32_t written = block.written.load(std::memory_order_acquire);
-    return {block.bytes + block.read, written - block.read};
+  // Visits the parts of blocks that were handed over, or of `all`. Sorted by `taken` of their blocks, the events of
+  // each thread are in their order, and what is not visited comes after them: a thread may hand over blocks and take
+  // others while we look, so those taken since we began are left out.
+  template <class Visit>
+  void look(bool all, Visit&& visit) noexcept {
+    const uint64_t until = taken_.load(std::memory_order_acquire);
+    for (size_t i = 0; i < count_; ++i) {
+      Block& block = blocks_[i];
+      const uint32_t state = block.state.load(std::memory_order_acquire);
+      const bool handed_over = state == Block::kFull;
+      if ((!handed_over && state != Block::kInUse) || block.taken > until || (!handed_over && !all)) continue;
+      const uint32_t written = block.written.load(std::memory_order_acquire);
+      visit(Part{&block, block.bytes + block.read, written - block.read, handed_over});
+    }
   }
   static void give_back(Block& block) noexcept {
     block.written.store(0, std::memory_order_relaxed);
     block.read = 0;
     block.state.store(Block::kFree, std::memory_order_release);
   }
-
-  [[nodiscard]] size_t count() const noexcept { return count_; }
-  Block& operator[](size_t i) noexcept { return blocks_[i]; }
 
  private:
   Block* const blocks_;
