@@ -47,9 +47,6 @@ class LightWalk {
     return piece != nullptr ? static_cast<Address>(piece->popped) : 0;
   }
   [[nodiscard]] bool is_code(Address pc) const noexcept { return cache_->blob_at(pc).has_value(); }
-  [[nodiscard]] bool is_interpreter(Address pc) const noexcept {
-    return pc >= cache_->interpreter().first && pc < cache_->interpreter().second;
-  }
 
  private:
   enum class Kind : uint8_t { kFrame, kInterpreted, kEntry, kFrozen, kNative, kUnknown };
@@ -69,6 +66,9 @@ class LightWalk {
   LightWalk(const NativeFrames& native, int major) : native_(native), major_(major) {}
   Status find_layout(const VmStructs& structs);
   const Piece* at(Address pc) noexcept;
+  [[nodiscard]] bool is_interpreter(Address pc) const noexcept {
+    return pc >= cache_->interpreter().first && pc < cache_->interpreter().second;
+  }
   [[nodiscard]] Piece look_at(Address pc) const noexcept;
   [[nodiscard]] Piece native_piece(Address pc) const noexcept;
 

@@ -130,7 +130,7 @@ def test_known_allocation_attached_with_everything(sampling_jdk, classes, tmp_pa
             recorder.finish()
     document = report(file, "alloc,hot")
     check(sampling_jdk, document, truth, 0)
-    assert {e["name"] for e in document["recording"]["engines"]} == {"fragment", "alloc"}
+    assert {e["name"] for e in document["recording"]["engines"]} == {"fragment", "alloc", "lock"}
     assert document["recording"]["profile"] == "cpu"
     assert engine(document, "fragment")["samples"]["written"] > 0
     assert any(line.startswith("Allocated: ") for line in document["verdict"])

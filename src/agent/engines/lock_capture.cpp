@@ -276,7 +276,9 @@ uint32_t LockCapture::chain_of(Local& mine, const Caller* caller) noexcept {
   const uint64_t lock_record = caller != nullptr ? caller->lock_record : 0;
   // Which of several records of a frame it is tells the inlined methods apart.
   if (chain.key != 0 && lock_record != 0) chain.key = mixed(chain.key, lock_record - fragment.sp);
-  if (chain.key != 0 && !chain.ends_in_heap) {
+  // The name of a virtual thread comes with its first chain.
+  const bool unnamed = fragment.continuation != 0 && virtual_id_of(java_thread) != mine.named_virtual_id;
+  if (chain.key != 0 && !chain.ends_in_heap && !unnamed) {
     if (const uint32_t known = known_chains_->find(chain.key)) {
       count(LockCount::kChainKnown);
       return known;
@@ -285,24 +287,10 @@ uint32_t LockCapture::chain_of(Local& mine, const Caller* caller) noexcept {
   return copy_chain(mine, fragment, chain, lock_record);
 }
 
-uint64_t LockCapture::with_frozen(uint64_t key, const uint8_t* parts, uint32_t bytes) const noexcept {
-  // Compiled frames are told apart by the addresses of code in them. Of interpreted ones all that is in them counts.
-  uint64_t of_code = key, of_all = key;
-  bool interpreted = false;
-  for (uint32_t at = 0; at + 8 <= bytes; at += 8) {
-    uint64_t word = 0;
-    std::memcpy(&word, parts + at, sizeof(word));
-    of_all = mixed(of_all, word);
-    if (word < virtual_threads_->code_begin || word >= virtual_threads_->code_end) continue;
-    of_code = mixed(of_code, word);
-    interpreted = interpreted || walk_.is_interpreter(word);
-  }
-  return interpreted ? of_all : of_code;
-}
-
 uint32_t LockCapture::copy_chain(Local& mine, Fragment& fragment, const hotspot::LightWalk::Chain& chain,
                                  uint64_t lock_record) noexcept {
-  uint64_t key = chain.ends_in_heap && virtual_threads_ == nullptr ? 0 : chain.key;
+  // Of frames in the heap the walk has seen nothing: there may be many chains like that.
+  const uint64_t key = chain.ends_in_heap ? 0 : chain.key;
   const uint8_t* java_thread = mine.thread->java_thread;
   std::optional<FrozenFrames> frozen;
   const uint64_t base = mine.thread->stack_base;
@@ -332,15 +320,6 @@ uint32_t LockCapture::copy_chain(Local& mine, Fragment& fragment, const hotspot:
   if (frozen) {
     uint8_t* parts = stack + fragment.stack_bytes;
     frozen->copy(fragment, parts, parts + fragment.frozen_bytes);
-    if (chain.ends_in_heap && (fragment.frozen_bytes == 0 || fragment.frozen_cut)) key = 0;  // one of many
-    if (chain.ends_in_heap && key != 0) {
-      key = with_frozen(key, parts, fragment.frozen_bytes);
-      if (const uint32_t known = known_chains_->find(key)) {
-        count(LockCount::kChainKnown);
-        chains_->abandon(out);
-        return known;
-      }
-    }
   }
   const uint32_t number = kChainBit | (last_chain_.fetch_add(1, std::memory_order_relaxed) + 1);
   header.thread = number;

@@ -137,7 +137,6 @@ class LockCapture final : public ThreadListener {
   uint32_t chain_of(Local& local, const Caller* caller) noexcept;
   uint32_t copy_chain(Local& local, hotspot::Fragment& fragment, const hotspot::LightWalk::Chain& chain,
                       uint64_t lock_record) noexcept;
-  [[nodiscard]] uint64_t with_frozen(uint64_t key, const uint8_t* parts, uint32_t bytes) const noexcept;
   uint32_t name_of(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) noexcept;
 
   ThreadRegistry& threads_;
