@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/under_sanitizer.h"
 #include "linux/elf.h"
 #include "linux/loaded_library.h"
 
@@ -42,6 +43,9 @@ namespace {
 
 class FunctionHookTest : public testing::Test {
  protected:
+  void SetUp() override {
+    if (kUnderSanitizer) GTEST_SKIP() << "a sanitizer has no shadow for memory near the program's code";
+  }
   static std::string path() {
     char name[4096] = {};
     return ::readlink("/proc/self/exe", name, sizeof(name) - 1) > 0 ? name : "";
