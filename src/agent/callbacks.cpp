@@ -1,6 +1,5 @@
 #include "agent/callbacks.h"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -8,6 +7,7 @@
 #include "agent/session.h"
 #include "agent/session_slot.h"
 #include "agent/stub_names.h"
+#include "base/quiet.h"
 #include "base/sigsafe/gate.h"
 
 namespace tarsier::agent {
@@ -54,11 +54,11 @@ void JNICALL on_class_prepare(jvmtiEnv* jvmti, JNIEnv*, jthread, jclass klass) {
 void JNICALL on_sampled_object(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject, jclass klass, jlong size) {
   visit([&](Session& session) { session.on_sampled_object(jvmti, jni, klass, size); });
 }
-void JNICALL on_monitor_enter(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jobject object) {
-  visit([&](Session& session) { session.on_monitor_enter(jvmti, jni, thread, object); });
+void JNICALL on_monitor_enter(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object) {
+  visit([&](Session& session) { session.on_monitor_enter(jvmti, jni, object); });
 }
-void JNICALL on_monitor_entered(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jobject object) {
-  visit([&](Session& session) { session.on_monitor_entered(jvmti, jni, thread, object); });
+void JNICALL on_monitor_entered(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object) {
+  visit([&](Session& session) { session.on_monitor_entered(jvmti, jni, object); });
 }
 void JNICALL on_monitor_wait(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object, jlong) {
   visit([&](Session& session) { session.on_monitor_wait(jvmti, jni, object); });
@@ -99,14 +99,7 @@ void attach_callbacks(Session& session) {
 
 void detach_callbacks() {
   g_session.store(nullptr, std::memory_order_seq_cst);
-  // Short, as a rule; but a debugger may have suspended a thread in the middle of a callback.
-  for (int i = 0; !g_gate.quiet(); ++i) {
-    if (i < 100) {
-      ::sched_yield();
-    } else {
-      ::usleep(1000);
-    }
-  }
+  wait_until_quiet(g_gate);
 }
 
 }  // namespace tarsier::agent

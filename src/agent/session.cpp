@@ -70,12 +70,12 @@ void Session::on_sampled_object(jvmtiEnv* jvmti, JNIEnv* jni, jclass klass, jlon
   for (auto& engine : engines_) engine->on_sampled_object(jvmti, jni, klass, size);
 }
 
-void Session::on_monitor_enter(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jobject object) {
-  for (auto& engine : engines_) engine->on_monitor_enter(jvmti, jni, thread, object);
+void Session::on_monitor_enter(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) {
+  for (auto& engine : engines_) engine->on_monitor_enter(jvmti, jni, object);
 }
 
-void Session::on_monitor_entered(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jobject object) {
-  for (auto& engine : engines_) engine->on_monitor_entered(jvmti, jni, thread, object);
+void Session::on_monitor_entered(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) {
+  for (auto& engine : engines_) engine->on_monitor_entered(jvmti, jni, object);
 }
 
 void Session::on_monitor_wait(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) {

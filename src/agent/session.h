@@ -38,8 +38,8 @@ class Session {
   void on_thread_end(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread);
   void on_class_prepare(jvmtiEnv* jvmti, jclass klass);
   void on_sampled_object(jvmtiEnv* jvmti, JNIEnv* jni, jclass klass, jlong size);
-  void on_monitor_enter(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jobject object);
-  void on_monitor_entered(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jobject object);
+  void on_monitor_enter(jvmtiEnv* jvmti, JNIEnv* jni, jobject object);
+  void on_monitor_entered(jvmtiEnv* jvmti, JNIEnv* jni, jobject object);
   void on_monitor_wait(jvmtiEnv* jvmti, JNIEnv* jni, jobject object);
   // Waits until the session has started, or failed to: what the program does first is then recorded too.
   void wait_until_started();

@@ -54,6 +54,16 @@ TEST(AgentString, names_some_engines_or_means_all_that_change_nothing) {
   EXPECT_EQ(wants("waits"), std::pair(true, false));
   EXPECT_EQ(wants("waits=1ms,alloc"), std::pair(false, true));
   EXPECT_EQ(wants("alloc=1k,cpu"), std::pair(true, true));
+  // Locks asked for are all that is recorded; the blocked side comes with what is recorded unasked.
+  EXPECT_EQ(wants("lock"), std::pair(false, false));
+  const auto level = [](const char* text) { return parse_agent_string(text)->session.lock_level(); };
+  EXPECT_EQ(level(""), "blocked");
+  EXPECT_EQ(level("cpu"), "");
+  EXPECT_EQ(level("cpu,lock=blocked"), "blocked");
+  EXPECT_EQ(level("lock"), "owner");
+  EXPECT_EQ(to_agent_string(parse_agent_string("lock,nohooks")->session), "lock=owner,nohooks");
+  EXPECT_FALSE(parse_agent_string("lock=both"));
+
   const SessionOptions waits = parse_agent_string("waits=1ms-2s,waitsby=watcher")->session;
   EXPECT_EQ(std::pair(waits.waits_min, waits.waits_max), std::pair(millis(1), seconds(2)));
   EXPECT_EQ(to_agent_string(waits), "waits=1ms-2s,waitsby=watcher");

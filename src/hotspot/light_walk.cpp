@@ -107,7 +107,7 @@ const LightWalk::Piece* LightWalk::at(Address pc) noexcept {
 LightWalk::Chain LightWalk::walk(const Place& place) noexcept {
   Position at = place.at;
   Chain chain;
-  uint64_t key = 1;
+  uint64_t key = mixed(1, place.salt);
   const auto inside = [&](Address address) {
     return address >= at.sp && address <= place.stack_base - sizeof(Address) && address % sizeof(Address) == 0;
   };

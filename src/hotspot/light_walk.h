@@ -34,6 +34,7 @@ class LightWalk {
     Address stack_base = 0;    // nothing above is read
     Address continuation = 0;  // where a virtual thread was entered: its frames end there; 0: it is none
     uint64_t epoch = 0;        // of class unloading: interpreted methods are known by addresses that others get
+    uint64_t salt = 0;         // what else tells it from others
   };
   struct Chain {
     uint64_t key = 0;  // 0: the walk did not come to an end, or met what it does not understand

@@ -1,6 +1,5 @@
 #include "agent/engines/alloc_capture.h"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include "agent/engines/alloc_weight.h"
 #include "agent/jvm.h"
 #include "base/clock.h"
+#include "base/quiet.h"
 
 namespace tarsier::agent {
 namespace {
@@ -106,14 +106,7 @@ void AllocCapture::take_or_pass(jvmtiEnv* jvmti, JNIEnv* jni, jclass klass, int6
 
 void AllocCapture::silence() noexcept {
   silent_.store(true, std::memory_order_seq_cst);
-  // Short, as a rule; but a debugger may have suspended a thread in the middle.
-  for (int i = 0; !gate_.quiet(); ++i) {
-    if (i < 100) {
-      ::sched_yield();
-    } else {
-      ::usleep(1000);
-    }
-  }
+  wait_until_quiet(gate_);
 }
 
 int64_t AllocCapture::next_draw() noexcept {

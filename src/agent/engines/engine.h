@@ -87,8 +87,8 @@ class Engine {
   // JVMTI events that an engine has asked for, in the thread concerned.
   virtual void on_class_prepare(jvmtiEnv*, jclass) {}
   virtual void on_sampled_object(jvmtiEnv*, JNIEnv*, jclass, jlong /*size*/) {}
-  virtual void on_monitor_enter(jvmtiEnv*, JNIEnv*, jthread, jobject) {}
-  virtual void on_monitor_entered(jvmtiEnv*, JNIEnv*, jthread, jobject) {}
+  virtual void on_monitor_enter(jvmtiEnv*, JNIEnv*, jobject) {}
+  virtual void on_monitor_entered(jvmtiEnv*, JNIEnv*, jobject) {}
   virtual void on_monitor_wait(jvmtiEnv*, JNIEnv*, jobject) {}
 };
 

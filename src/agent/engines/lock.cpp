@@ -1,6 +1,7 @@
 #include "agent/engines/lock.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <optional>
 
@@ -8,9 +9,9 @@
 #include "agent/engines/lock_capture.h"
 #include "agent/engines/lock_decoder.h"
 #include "agent/engines/lock_hooks.h"
+#include "agent/engines/native_code.h"
 #include "base/clock.h"
 #include "capture/unwind_table.h"
-#include "linux/loaded_library.h"
 
 namespace tarsier::agent {
 namespace {
@@ -23,24 +24,16 @@ jvmtiCapabilities wanted_capabilities() {
   return wanted;
 }
 
-// How to leave the JVM's own functions, and ours that are called instead. Any thread.
+// How to leave native functions, those of the JVM and ours that are called instead. Any thread.
 class JvmFunctions final : public hotspot::NativeFrames {
  public:
   JvmFunctions() {
-    const auto ours = reinterpret_cast<uint64_t>(&wanted_capabilities);
-    for (const linux::LoadedLibrary& library : linux::loaded_libraries()) {
-      const bool is_ours = ours >= library.code_begin && ours < library.code_end;
-      if (!is_ours && library.file_name() != "libjvm.so") continue;
-      if (auto table = capture::UnwindTable::open(library.code_begin, library.code_end, library.eh_frame_header)) {
-        tables_.push_back(*table);
-      }
-    }
+    const NativeCode code;
+    tables_.assign(code.tables().begin(), code.tables().end());
   }
   [[nodiscard]] std::optional<UnwindRule> rule_at(Address pc) const override {
-    for (const capture::UnwindTable& table : tables_) {
-      if (table.contains(pc)) return table.rule_at(pc);
-    }
-    return std::nullopt;
+    const auto table = std::find_if(tables_.begin(), tables_.end(), [pc](const auto& one) { return one.contains(pc); });
+    return table != tables_.end() ? table->rule_at(pc) : std::nullopt;
   }
 
  private:
@@ -60,23 +53,22 @@ class LockEngine final : public Engine {
   Status start() override;
   bool drain() override;
   void settle() override;
-  void silence() override { quieten(); }
+  void silence() override;
   void stop() override;
   EngineStats stats() override { return stopped_ ? last_stats_ : read_stats(); }
   std::vector<std::string> warnings() override { return warnings_; }
 
-  void on_monitor_enter(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jobject object) override {
-    capture_->blocked(jvmti, jni, thread, object);
+  void on_monitor_enter(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) override {
+    capture_->blocked(jvmti, jni, object);
   }
-  void on_monitor_entered(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jobject object) override {
-    capture_->entered(jvmti, jni, thread, object);
+  void on_monitor_entered(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) override {
+    capture_->entered(jvmti, jni, object);
   }
   void on_monitor_wait(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) override { capture_->waits(jvmti, jni, object); }
 
  private:
   [[nodiscard]] bool wants_owners() const { return context_.options.lock_level() == "owner"; }
   Status find_layout();
-  void quieten();
   // What has been written so far, of all blocks or of those that were handed over.
   void look_at_blocks(bool all);
   bool decode_piece();
@@ -95,7 +87,8 @@ class LockEngine final : public Engine {
   size_t next_part_ = 0;
   bool look_everywhere_ = false;
   Nanos looked_everywhere_at_;
-  bool hooked_ = false, started_ = false, stopped_ = false;
+  std::atomic<bool> hooked_{false};
+  bool started_ = false, stopped_ = false;
   Nanos decoding_time_;
   EngineStats last_stats_;
 };
@@ -150,7 +143,6 @@ Status LockEngine::find_layout() {
   if (!owner || !recursions) return Error{Errc::kUnsupported, "this JVM does not tell how its monitors lie"};
   layout_.owner = *owner;
   layout_.recursions = *recursions;
-  layout_.owner_is_id = context_.jvm.major() >= kFirstWithOwnerIds;
 
   JNIEnv* jni = context_.jvm.jni();
   jclass thread = jni->FindClass("java/lang/Thread");
@@ -170,7 +162,8 @@ Status LockEngine::find_layout() {
 Status LockEngine::start() {
   capture_ = std::make_unique<LockCapture>(context_.threads, decoding_->fields(), decoding_->virtual_threads(), layout_,
                                            *walk_);
-  decoder_ = std::make_unique<LockDecoder>(context_, decoding_->decoder(), *capture_);
+  decoder_ = std::make_unique<LockDecoder>(context_, decoding_->decoder(), *capture_,
+                                           context_.jvm.major() >= kFirstWithOwnerIds);
   const auto memory = static_cast<size_t>(context_.options.memory.count);
   const LockCapture::Sizes sizes{std::max<size_t>(memory / 4, 1 << 20),
                                  std::bit_floor(std::max<size_t>(memory / 16, 1 << 20)), size_t{1} << 18};
@@ -197,11 +190,8 @@ Status LockEngine::start() {
   return hooks_->put_on(*capture_, jvmti);
 }
 
-void LockEngine::quieten() {
-  if (hooked_) {
-    if (Status status = hooks_->take_off(); !status) warnings_.push_back(status.error().what);
-    hooked_ = false;
-  }
+void LockEngine::silence() {
+  if (hooked_.exchange(false)) (void)hooks_->take_off();
 }
 
 void LockEngine::look_at_blocks(bool all) {
@@ -265,13 +255,12 @@ void LockEngine::settle() {
   if (!started_ || stopped_) return;
   look_everywhere_ = true;
   decoding_->decoder().forget_ended_threads();
-  decoder_->settle();
-  capture_->forget_ended();
+  capture_->known_threads().forget_ended();
 }
 
 void LockEngine::stop() {
   if (!started_ || stopped_) return;
-  quieten();
+  silence();
   jvmtiEnv* jvmti = context_.jvm.jvmti();
   for (const jvmtiEvent event :
        {JVMTI_EVENT_MONITOR_CONTENDED_ENTER, JVMTI_EVENT_MONITOR_CONTENDED_ENTERED, JVMTI_EVENT_MONITOR_WAIT}) {
@@ -319,6 +308,7 @@ EngineStats LockEngine::read_stats() {
   stats.counters = {
       {"decoding (ns of CPU time)", decoding_time_.count},
       {"in application threads (ns per event, mean)", static_cast<int64_t>(mean_ns)},
+      {"begins without a free buffer", number(counters.of(LockCount::kBeginLost))},
       {"blocked by a monitor", number(counts.monitors)},
       {"monitors released while contended", number(counts.exits)},
       {"releases soon after another of the same owner, passed over", number(counters.of(LockCount::kPassedOver))},

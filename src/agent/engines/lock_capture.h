@@ -9,21 +9,16 @@
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
-#include <mutex>
 #include <optional>
-#include <unordered_map>
-#include <utility>
-#include <vector>
 
 #include "agent/engines/lock_records.h"
+#include "agent/engines/lock_threads.h"
 #include "agent/thread_registry.h"
 #include "base/mapping.h"
 #include "base/sigsafe/event_blocks.h"
 #include "base/sigsafe/mpsc_ring.h"
 #include "base/sigsafe/number_set.h"
 #include "capture/monitor_table.h"
-#include "capture/thread_table.h"
 #include "hotspot/light_walk.h"
 #include "hotspot/sigsafe/fragment.h"
 #include "hotspot/sigsafe/virtual_thread.h"
@@ -33,7 +28,6 @@ namespace tarsier::agent {
 // Where the JVM keeps the rest of what is read of it.
 struct LockLayout {
   uint64_t owner = 0;                  // of an ObjectMonitor
-  bool owner_is_id = false;            // of the thread, as Java has it; otherwise an address of it or in its stack
   uint64_t recursions = 0;             // of an ObjectMonitor: how often it was entered again
   uint64_t unlocked_monitor = 0;       // of a JavaThread: the monitor that compiled code has just released; 0: not kept
   jfieldID park_blocker = nullptr;     // Thread.parkBlocker
@@ -55,9 +49,8 @@ class LockCapture final : public ThreadListener {
   void thread_ended(const JavaThread& thread) override;
 
   // JVMTI's events, in the thread concerned.
-  void blocked(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jobject object) noexcept;
-  void entered(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jobject object) noexcept;
-
+  void blocked(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) noexcept;
+  void entered(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) noexcept;
   // Before Object.wait does anything.
   void waits(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) noexcept;
 
@@ -74,8 +67,12 @@ class LockCapture final : public ThreadListener {
     uint64_t pc, sp, fp;
     uint64_t lock_record = 0;  // of a release by compiled code
   };
+  // What a hook has seen before it calls the original is told afterwards, maybe much later, to whoever records then:
+  // what is of another session means nothing there.
+
   // A monitor is about to be released by its owner. `generation` is 0 if nobody is blocked by it.
   struct Release {
+    uint64_t session = 0;
     capture::ContendedMonitor* monitor = nullptr;
     uint64_t address = 0, generation = 0, time_ns = 0;
     uint32_t sequence = 0;
@@ -89,14 +86,13 @@ class LockCapture final : public ThreadListener {
 
   // Unsafe.park and unpark, in native code.
   struct Park {
-    uint64_t sequence = 0;
-    uint32_t chain = 0, lock = 0;
-    bool begun = false;
+    uint64_t session = 0;  // 0: it is not recorded
   };
   [[nodiscard]] Park park(jvmtiEnv* jvmti, JNIEnv* jni, bool is_deadline, int64_t time, const Caller& caller) noexcept;
   void parked(const Park& park) noexcept;
   // To be called before the target can go on, and after.
   struct Unpark {
+    uint64_t session = 0;  // 0: it is not recorded
     uint64_t sequence = 0, time_ns = 0;
     int64_t target = 0;
   };
@@ -109,27 +105,16 @@ class LockCapture final : public ThreadListener {
   [[nodiscard]] const LockCounters& counters() const { return counters_; }
   // Session thread: chains are numbered anew from now on.
   void forget_chains() { known_chains_->clear(); }
-  // Of what the JVM wrote as a monitor's owner: the serial of the thread, or (second) its Java id; 0, 0: nobody known.
-  [[nodiscard]] std::pair<uint32_t, int64_t> owner_of(uint64_t owner);
-  // Of a platform thread with that Java id; 0: none.
-  [[nodiscard]] uint32_t serial_of_java_id(int64_t id);
-  // Session thread, about once a second.
-  void forget_ended();
+  LockThreads& known_threads() { return known_threads_; }
   [[nodiscard]] size_t memory_used() const;
 
  private:
-  struct KnownThread {
-    uint32_t serial = 0;
-    const uint8_t* java_thread = nullptr;
-    int64_t java_id = 0;
-    uint64_t stack_base = 0;
-    jobject ref = nullptr;  // its Thread
-  };
   struct Local;
   class Stopwatch;
   static Local& local() noexcept;
   void count(LockCount what, uint64_t value = 1) noexcept;
-  Local* enter() noexcept;  // null: the thread is not known
+  Local* enter() noexcept;            // null: the thread is not known
+  Local* enter_for_event() noexcept;  // the same, and counts it
   [[nodiscard]] int64_t virtual_id_of(const uint8_t* java_thread) const noexcept;
   void write(Local& local, LockRecord& record) noexcept;
   // Its owner, who was blocked by it.
@@ -148,22 +133,16 @@ class LockCapture final : public ThreadListener {
   const pid_t self_;
 
   Mapping block_memory_, chain_memory_, name_memory_, chain_set_memory_, name_set_memory_, monitor_memory_,
-      thread_memory_, monitor_of_name_memory_;
+      monitor_of_name_memory_;
   std::optional<EventBlocks> blocks_;
   std::optional<MpscRing> chains_, names_;
   std::optional<NumberSet> known_chains_, known_names_;
   std::optional<capture::MonitorTable> monitors_;
-  std::optional<capture::ThreadTable<KnownThread>> table_;
   std::atomic<capture::ContendedMonitor*>* monitor_of_name_ = nullptr;  // by the number of the name
   std::atomic<uint32_t> last_chain_{0}, last_name_{0};
   std::atomic<uint64_t> park_sequence_{0};
+  LockThreads known_threads_;
   LockCounters counters_;
-
-  std::mutex lock_;  // of what follows; never taken in a hook
-  std::unordered_map<uint32_t, std::unique_ptr<KnownThread>> by_serial_;
-  std::unordered_map<uint64_t, uint32_t> by_java_thread_;
-  std::unordered_map<int64_t, uint32_t> by_java_id_;
-  std::vector<uint32_t> ended_, ended_before_;
 };
 
 }  // namespace tarsier::agent

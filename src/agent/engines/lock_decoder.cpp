@@ -44,6 +44,16 @@ void LockDecoder::name(const LockName& name) {
 void LockDecoder::chain(const capture::FragmentRecord& record) {
   stacks_.decode(record);
   kept_.push_back(record.thread);
+  // Those before stay for as long as somebody may still write their numbers, as a rule.
+  constexpr size_t kBytesOfOne = 4 << 10;
+  if (kept_.size() < static_cast<size_t>(context_.options.memory.count) / 8 / kBytesOfOne) return;
+  capture_.forget_chains();
+  for (const uint32_t number : kept_before_) {
+    stacks_.forget_kept(number);
+    chains_.erase(number);
+  }
+  kept_before_ = std::move(kept_);
+  kept_.clear();
 }
 
 const LockDecoder::Chain& LockDecoder::chain_of(uint32_t number) {
@@ -79,12 +89,12 @@ recording::ThreadId LockDecoder::carrier_of(const LockRecord& record) {
   return record.virtual_id != 0 ? stacks_.thread(record.thread, 0) : recording::ThreadId();
 }
 recording::ThreadId LockDecoder::owner_of(uint64_t owner) {
-  const auto [serial, virtual_id] = capture_.owner_of(owner);
+  const auto [serial, virtual_id] = capture_.known_threads().owner_of(owner, owner_is_id_);
   return serial != 0 || virtual_id != 0 ? stacks_.thread(serial, virtual_id) : recording::ThreadId();
 }
 recording::ThreadId LockDecoder::thread_by_java_id(int64_t id) {
   if (id == 0) return {};
-  const uint32_t serial = capture_.serial_of_java_id(id);
+  const uint32_t serial = capture_.known_threads().serial_of(id);
   return stacks_.thread(serial, serial == 0 ? id : 0);
 }
 
@@ -96,6 +106,9 @@ void LockDecoder::count(const Chain& chain) {
 void LockDecoder::event(const LockRecord& record) {
   if (record.virtual_id != 0) {
     unordered_.push_back(record);
+    // More than there may be: then in the order of what there is.
+    if (unordered_.size() * sizeof(record) > static_cast<size_t>(context_.options.memory.count) / 16)
+      seen_until(monotonic_now());
   } else {
     take(record);
   }
@@ -242,19 +255,6 @@ void LockDecoder::write_ongoing() {
   }
   blocked_.clear();
   parks_.clear();
-}
-
-void LockDecoder::settle() {
-  // Stacks are kept for as long as somebody may still write their numbers.
-  const size_t most = static_cast<size_t>(context_.options.memory.count) / (16 << 10);
-  if (kept_.size() < most) return;
-  capture_.forget_chains();
-  for (const uint32_t number : kept_before_) {
-    stacks_.forget_kept(number);
-    chains_.erase(number);
-  }
-  kept_before_ = std::move(kept_);
-  kept_.clear();
 }
 
 }  // namespace tarsier::agent

@@ -16,8 +16,9 @@ namespace tarsier::agent {
 
 class LockDecoder {
  public:
-  LockDecoder(EngineContext& context, FragmentDecoder& stacks, LockCapture& capture)
-      : context_(context), stacks_(stacks), capture_(capture) {}
+  // `owner_is_id`: see LockThreads::owner_of().
+  LockDecoder(EngineContext& context, FragmentDecoder& stacks, LockCapture& capture, bool owner_is_id)
+      : context_(context), stacks_(stacks), capture_(capture), owner_is_id_(owner_is_id) {}
 
   void name(const LockName& name);
   void chain(const capture::FragmentRecord& record);
@@ -26,8 +27,6 @@ class LockDecoder {
   void write_ongoing();
   // What was written until then has all been seen.
   void seen_until(Nanos time);
-  // About once a second.
-  void settle();
 
   struct Counts {
     uint64_t written = 0;   // events, of those that were taken
@@ -70,6 +69,7 @@ class LockDecoder {
   EngineContext& context_;
   FragmentDecoder& stacks_;
   LockCapture& capture_;
+  const bool owner_is_id_;
   uint64_t generation_ = ~uint64_t{0};  // of the writer's ids below
   std::unordered_map<uint32_t, Lock> locks_;
   std::unordered_map<uint32_t, recording::ClassId> classes_;

@@ -1,14 +1,12 @@
 #include "agent/engines/lock_hooks.h"
 
-#include <sched.h>
-#include <unistd.h>
-
 #include <array>
 #include <atomic>
 #include <cstring>
 #include <iterator>
 #include <optional>
 
+#include "base/quiet.h"
 #include "base/sigsafe/gate.h"
 #include "linux/elf.h"
 #include "linux/loaded_library.h"
@@ -148,7 +146,7 @@ class Visit {
                          static_cast<int64_t>(time), caller);
   }
   const uint64_t result = g_hooked.park.load(std::memory_order_relaxed)(env, unsafe, is_deadline, time, d, e, f, g);
-  if (!park.begun) return result;
+  if (park.session == 0) return result;
   if (const Visit capture; capture) capture->parked(park);
   return result;
 }
@@ -162,7 +160,7 @@ class Visit {
     unpark = capture->unparking(reinterpret_cast<JNIEnv*>(env), reinterpret_cast<jobject>(target));
   }
   const uint64_t result = g_hooked.unpark.load(std::memory_order_relaxed)(env, unsafe, target, c, d, e, f, g);
-  if (unpark.sequence == 0) return result;
+  if (unpark.session == 0) return result;
   if (const Visit capture; capture) capture->unparked(unpark, caller);
   return result;
 }
@@ -269,14 +267,7 @@ Status LockHooks::take_off() {
     if (Status one = hook.function.take_off(); !one) status = std::move(one);
   }
   g_hooked.capture.store(nullptr, std::memory_order_seq_cst);
-  // Nobody waits in there for anything; but a debugger may have suspended a thread in the middle.
-  for (int i = 0; !g_hooked.gate.quiet(); ++i) {
-    if (i < 100) {
-      ::sched_yield();
-    } else {
-      ::usleep(1000);
-    }
-  }
+  wait_until_quiet(g_hooked.gate);
   return status;
 }
 

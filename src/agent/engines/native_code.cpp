@@ -19,16 +19,14 @@ std::string library_name(Address pc) {
 
 namespace {
 
-// Only libraries that stay loaded as long as the JVM lives, since nothing keeps them while their tables are read: those
-// of the JDK itself, and what it is linked with. `jdk`: the folder of libjvm, or the one above.
-bool stays(const linux::LoadedLibrary& library, std::string_view jdk);
-
 // Our own functions are between Java and the JVM where these are hooked; an agent is never unloaded.
 bool is_ours(const linux::LoadedLibrary& library) {
-  const auto here = reinterpret_cast<uint64_t>(&stays);
+  const auto here = reinterpret_cast<uint64_t>(&is_ours);
   return here >= library.code_begin && here < library.code_end;
 }
 
+// Only libraries that stay loaded as long as the JVM lives, since nothing keeps them while their tables are read: those
+// of the JDK itself, and what it is linked with. `jdk`: the folder of libjvm, or the one above.
 bool stays(const linux::LoadedLibrary& library, std::string_view jdk) {
   if (is_ours(library)) return true;
   constexpr std::string_view kSystem[] = {"libc.so.6",     "libm.so.6",       "libpthread.so.0",       "libdl.so.2",

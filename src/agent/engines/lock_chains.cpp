@@ -1,0 +1,118 @@
+// The call chains of LockCapture: a number for each, and the stack of those that are new.
+#include <algorithm>
+#include <cstring>
+
+#include "agent/engines/lock_local.h"
+#include "capture/field.h"
+#include "capture/fragment_capture.h"
+#include "capture/frozen_frames.h"
+#include "capture/stack_extent.h"
+
+namespace tarsier::agent {
+
+using capture::field;
+using capture::FrozenFrames;
+using hotspot::Fragment;
+
+int64_t LockCapture::virtual_id_of(const uint8_t* java_thread) const noexcept {
+  if (virtual_threads_ == nullptr || fields_.continuation == 0) return 0;
+  Fragment fragment{};
+  fragment.continuation = field<uint64_t>(java_thread, fields_.continuation);
+  if (fragment.continuation == 0) return 0;
+  if (virtual_threads_->current_id != 0) return field<int64_t>(java_thread, virtual_threads_->current_id);
+  FrozenFrames frozen(*virtual_threads_, self_, java_thread, 0);
+  frozen.find(fragment);
+  return fragment.virtual_id;
+}
+
+uint32_t LockCapture::chain_of(Local& mine, const Caller* caller) noexcept {
+  const uint8_t* java_thread = mine.thread->java_thread;
+  Fragment fragment{};
+  fragment.anchor = {field<uint64_t>(java_thread, fields_.anchor_sp), field<uint64_t>(java_thread, fields_.anchor_pc),
+                     field<uint64_t>(java_thread, fields_.anchor_fp)};
+  fragment.thread_state = field<int32_t>(java_thread, fields_.thread_state);
+  if (fields_.continuation != 0) fragment.continuation = field<uint64_t>(java_thread, fields_.continuation);
+  if (fields_.unloaded != nullptr) fragment.epoch = *fields_.unloaded + *fields_.unloaded_shared;
+  hotspot::LightWalk::Place place{{}, false, mine.thread->stack_base, fragment.continuation, fragment.epoch, 0};
+  if (fragment.anchor.sp != 0) {
+    constexpr uint64_t kBelow = 64;  // the pc may lie below the frame
+    fragment.sp = fragment.anchor.sp - kBelow;
+    const uint64_t pc =
+        fragment.anchor.pc != 0 ? fragment.anchor.pc : *reinterpret_cast<const uint64_t*>(fragment.anchor.sp - 8);
+    place.at = {pc, fragment.anchor.sp, fragment.anchor.fp};
+  } else if (caller != nullptr) {
+    place.at = {caller->pc, caller->sp, caller->fp};
+    place.is_call = !walk_.is_code(caller->pc);
+    // Of Java code it is the call that counts: what lies behind it may belong to another inlined method.
+    constexpr uint64_t kCall = sizeof(uint32_t);
+    if (!place.is_call) place.at.sp += walk_.popped_at(caller->pc);
+    fragment.pc = place.is_call ? caller->pc : caller->pc - kCall;
+    fragment.sp = place.at.sp;
+    fragment.fp = caller->fp;
+    fragment.thread_state = hotspot::kThreadInJava;
+  } else {
+    return 0;
+  }
+  const uint64_t lock_record = caller != nullptr ? caller->lock_record : 0;
+  // Which of several records of a frame it is tells the inlined methods apart.
+  if (lock_record != 0) place.salt = lock_record - fragment.sp;
+  const hotspot::LightWalk::Chain chain = walk_.walk(place);
+  count(LockCount::kFrames, chain.frames);
+  // The name of a virtual thread comes with its first chain.
+  const bool unnamed = fragment.continuation != 0 && virtual_id_of(java_thread) != mine.named_virtual_id;
+  if (chain.key != 0 && !chain.ends_in_heap && !unnamed) {
+    if (const uint32_t known = known_chains_->find(chain.key)) {
+      count(LockCount::kChainKnown);
+      return known;
+    }
+  }
+  return copy_chain(mine, fragment, chain, lock_record);
+}
+
+uint32_t LockCapture::copy_chain(Local& mine, Fragment& fragment, const hotspot::LightWalk::Chain& chain,
+                                 uint64_t lock_record) noexcept {
+  // Of frames in the heap the walk has seen nothing: there may be many chains like that.
+  const uint64_t key = chain.ends_in_heap ? 0 : chain.key;
+  const uint8_t* java_thread = mine.thread->java_thread;
+  std::optional<FrozenFrames> frozen;
+  const uint64_t base = mine.thread->stack_base;
+  const bool entry_is_here = fragment.continuation > fragment.sp && fragment.continuation < base;
+  if (virtual_threads_ != nullptr && entry_is_here) {
+    frozen.emplace(*virtual_threads_, self_, java_thread, mine.named_virtual_id);
+    frozen->find(fragment);
+  }
+  const capture::StackExtent extent{base, 0, fragment.virtual_id != 0 ? fragment.continuation : 0};
+  const uint64_t size = extent.bytes_from(fragment.sp);
+  const uint64_t most = chains_->used() < chains_->capacity() / 2 ? chains_->capacity() / 8 : 16 << 10;
+  fragment.stack_bytes = static_cast<uint32_t>(std::min(size, most)) & ~7U;
+  fragment.cut = size > fragment.stack_bytes;
+
+  capture::SampleHeader header{};
+  header.time_ns = lock_time_ns();
+  header.kept = true;
+  header.weight_ns = lock_record;  // see FragmentDecoder: what is kept has no weight
+  uint8_t* out = chains_->reserve(sizeof(header) + sizeof(fragment) + fragment.stack_bytes + fragment.frozen_bytes +
+                                  fragment.padded_name());
+  if (out == nullptr) {
+    count(LockCount::kChainLost);
+    return 0;
+  }
+  uint8_t* stack = out + sizeof(header) + sizeof(fragment);
+  std::memcpy(stack, reinterpret_cast<const void*>(fragment.sp), fragment.stack_bytes);
+  if (frozen) {
+    uint8_t* parts = stack + fragment.stack_bytes;
+    frozen->copy(fragment, parts, parts + fragment.frozen_bytes);
+  }
+  const uint32_t number = kChainBit | (last_chain_.fetch_add(1, std::memory_order_relaxed) + 1);
+  header.thread = number;
+  std::memcpy(out, &header, sizeof(header));
+  std::memcpy(out + sizeof(header), &fragment, sizeof(fragment));
+  chains_->commit(out);
+  if (fragment.virtual_id != 0) mine.named_virtual_id = fragment.virtual_id;
+  // Now whoever finds the number finds its stack.
+  if (key != 0) (void)known_chains_->add(key, number);
+  count(key != 0 ? LockCount::kChainNew : LockCount::kChainUnknown);
+  return number;
+}
+
+}  // namespace tarsier::agent

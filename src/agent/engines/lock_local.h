@@ -1,0 +1,50 @@
+// What the parts of LockCapture share: what a thread keeps of its own.
+#pragma once
+
+#include "agent/engines/lock_capture.h"
+#include "base/clock.h"
+
+namespace tarsier::agent {
+
+inline uint64_t lock_time_ns() noexcept {
+  return static_cast<uint64_t>(monotonic_now().count);
+}
+
+// Of an earlier session if the numbers differ.
+struct LockCapture::Local {
+  uint64_t session;
+  const LockThread* thread;
+  EventBlocks::Block* block;
+  capture::ContendedMonitor* entering;  // the monitor that it is blocked by
+  uint64_t monitor, generation;
+  capture::ContendedMonitor* waiting;  // the one that it waits for in Object.wait
+  uint32_t waited;                     // the number of that object's name
+  uint64_t wait_began_ns;
+  int64_t named_virtual_id;  // the virtual thread on it whose name was copied last
+  uint32_t calls;
+  // Its last release that was recorded, of a monitor that others are blocked by.
+  struct {
+    uint64_t generation, time_ns, order;
+  } released;
+};
+
+// What a call of ours takes, of some calls: reading the clock twice is a good part of a short one.
+class LockCapture::Stopwatch {
+ public:
+  Stopwatch(LockCapture& capture, Local& local) noexcept
+      : capture_(capture), began_(local.calls++ % kMeasureOneIn == 0 ? lock_time_ns() : 0) {}
+  ~Stopwatch() {
+    if (began_ == 0) return;
+    capture_.count(LockCount::kMeasured);
+    capture_.count(LockCount::kMeasuredNs, lock_time_ns() - began_);
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  static constexpr uint32_t kMeasureOneIn = 64;
+  LockCapture& capture_;
+  const uint64_t began_;
+};
+
+}  // namespace tarsier::agent

@@ -1,0 +1,75 @@
+// Unsafe.park and unpark, as LockCapture sees them.
+#include "agent/engines/lock_local.h"
+
+namespace tarsier::agent {
+
+LockCapture::Park LockCapture::park(jvmtiEnv* jvmti, JNIEnv* jni, bool is_deadline, int64_t time,
+                                    const Caller& caller) noexcept {
+  Local* mine = enter();
+  if (mine == nullptr) return {};
+  const Stopwatch watch(*this, *mine);
+  LockRecord record{};
+  record.act = LockAct::kPark;
+  record.object = static_cast<uint64_t>(time);
+  record.is_deadline = is_deadline;
+  record.virtual_id = virtual_id_of(mine->thread->java_thread);
+  jthread self = mine->thread->ref;
+  if (record.virtual_id != 0 && jvmti->GetCurrentThread(&self) != JVMTI_ERROR_NONE) self = nullptr;
+  if (jobject blocker = self != nullptr ? jni->GetObjectField(self, layout_.park_blocker) : nullptr) {
+    record.lock = name_of(jvmti, jni, blocker);
+    if (layout_.ownable != nullptr && jni->IsInstanceOf(blocker, layout_.ownable) == JNI_TRUE) {
+      if (jobject owner = jni->GetObjectField(blocker, layout_.exclusive_owner)) {
+        record.other = static_cast<uint64_t>(threads_.java_id_of(jni, owner));
+        jni->DeleteLocalRef(owner);
+      }
+    }
+    jni->DeleteLocalRef(blocker);
+  }
+  if (record.virtual_id != 0 && self != nullptr) jni->DeleteLocalRef(self);
+  record.chain = chain_of(*mine, &caller);
+  record.sequence = park_sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
+  record.time_ns = lock_time_ns();
+  write(*mine, record);
+  return {session_};
+}
+
+void LockCapture::parked(const Park& park) noexcept {
+  if (park.session != session_) return;
+  const uint64_t time = lock_time_ns();
+  Local* mine = enter_for_event();
+  if (mine == nullptr) return;
+  const Stopwatch watch(*this, *mine);
+  LockRecord record{};
+  record.time_ns = time;
+  record.act = LockAct::kParked;
+  record.virtual_id = virtual_id_of(mine->thread->java_thread);
+  record.sequence = park_sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
+  write(*mine, record);
+}
+
+LockCapture::Unpark LockCapture::unparking(JNIEnv* jni, jobject target) noexcept {
+  Unpark unpark;
+  if (target == nullptr) return unpark;
+  unpark.session = session_;
+  unpark.target = threads_.java_id_of(jni, target);
+  unpark.sequence = park_sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
+  unpark.time_ns = lock_time_ns();
+  return unpark;
+}
+
+void LockCapture::unparked(const Unpark& unpark, const Caller& caller) noexcept {
+  if (unpark.session != session_) return;
+  Local* mine = enter_for_event();
+  if (mine == nullptr) return;
+  const Stopwatch watch(*this, *mine);
+  LockRecord record{};
+  record.time_ns = unpark.time_ns;
+  record.act = LockAct::kUnpark;
+  record.other = static_cast<uint64_t>(unpark.target);
+  record.sequence = unpark.sequence;
+  record.virtual_id = virtual_id_of(mine->thread->java_thread);
+  record.chain = chain_of(*mine, &caller);
+  write(*mine, record);
+}
+
+}  // namespace tarsier::agent

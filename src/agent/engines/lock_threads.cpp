@@ -1,0 +1,76 @@
+#include "agent/engines/lock_threads.h"
+
+#include "linux/procfs.h"
+
+namespace tarsier::agent {
+
+Status LockThreads::take_memory() {
+  const int64_t pid_max = linux::read_number("/proc/sys/kernel/pid_max").value_or(1 << 22);
+  memory_ = Mapping(static_cast<size_t>(pid_max + 1) * sizeof(void*));
+  if (!memory_) return Error{Errc::kFailed, "no memory for the table of threads"};
+  table_.emplace(memory_.data(), memory_.size() / sizeof(void*));
+  return {};
+}
+
+bool LockThreads::started(const JavaThread& thread, uint64_t stack_base) {
+  auto known = std::make_unique<const LockThread>(
+      LockThread{thread.serial, thread.java_thread, thread.java_id, stack_base, thread.ref});
+  const std::lock_guard guard(lock_);
+  by_java_thread_[reinterpret_cast<uint64_t>(thread.java_thread)] = thread.serial;
+  by_java_id_[thread.java_id] = thread.serial;
+  const bool set = table_->set(thread.tid, known.get());
+  by_serial_[thread.serial] = std::move(known);
+  return set;
+}
+
+void LockThreads::ended(const JavaThread& thread) {
+  table_->set(thread.tid, nullptr);
+  const std::lock_guard guard(lock_);
+  ended_.push_back(thread.serial);
+}
+
+void LockThreads::forget_ended() {
+  const std::lock_guard guard(lock_);
+  for (const uint32_t serial : ended_before_) {
+    const auto it = by_serial_.find(serial);
+    if (it == by_serial_.end()) continue;
+    const auto forget = [serial](auto& map, auto key) {
+      const auto entry = map.find(key);
+      if (entry != map.end() && entry->second == serial) map.erase(entry);
+    };
+    forget(by_java_thread_, reinterpret_cast<uint64_t>(it->second->java_thread));
+    forget(by_java_id_, it->second->java_id);
+    by_serial_.erase(it);
+  }
+  ended_before_ = std::move(ended_);
+  ended_.clear();
+}
+
+uint32_t LockThreads::serial_of(int64_t java_id) {
+  const std::lock_guard guard(lock_);
+  const auto it = by_java_id_.find(java_id);
+  return it != by_java_id_.end() ? it->second : 0;
+}
+
+std::pair<uint32_t, int64_t> LockThreads::owner_of(uint64_t owner, bool is_id) {
+  // 1, 2: the JVM knows that somebody owns it, not who; or nobody may any more.
+  constexpr uint64_t kFirstId = 3;
+  if (owner < kFirstId) return {0, 0};
+  if (is_id) {
+    const auto id = static_cast<int64_t>(owner);
+    const uint32_t serial = serial_of(id);
+    return {serial, serial == 0 ? id : 0};
+  }
+  const std::lock_guard guard(lock_);
+  if (const auto it = by_java_thread_.find(owner); it != by_java_thread_.end()) return {it->second, 0};
+  // Or where the lock record lies, on the owner's stack.
+  constexpr uint64_t kLargestStack = uint64_t{1} << 30;
+  const LockThread* nearest = nullptr;
+  for (const auto& [serial, thread] : by_serial_) {
+    if (thread->stack_base <= owner || thread->stack_base - owner > kLargestStack) continue;
+    if (nearest == nullptr || thread->stack_base < nearest->stack_base) nearest = thread.get();
+  }
+  return {nearest != nullptr ? nearest->serial : 0, 0};
+}
+
+}  // namespace tarsier::agent

@@ -1,0 +1,60 @@
+// The threads that the lock engine knows: who the calling one is, and who is meant by what the JVM writes as the owner
+// of a monitor.
+#pragma once
+
+#include <jni.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "agent/thread_registry.h"
+#include "base/mapping.h"
+#include "base/result.h"
+#include "capture/thread_table.h"
+
+namespace tarsier::agent {
+
+struct LockThread {
+  uint32_t serial = 0;
+  const uint8_t* java_thread = nullptr;
+  int64_t java_id = 0;
+  uint64_t stack_base = 0;
+  jobject ref = nullptr;  // its Thread
+};
+
+class LockThreads {
+ public:
+  [[nodiscard]] Status take_memory();
+
+  // False if it can't be followed.
+  bool started(const JavaThread& thread, uint64_t stack_base);
+  void ended(const JavaThread& thread);
+  // Session thread, about once a second: those are forgotten that have ended before the last call.
+  void forget_ended();
+
+  // Waits for nobody. Null: not known; stays until the thread has ended.
+  [[nodiscard]] const LockThread* find(pid_t tid) const noexcept { return table_->find(tid); }
+
+  // Session thread. Of what the JVM writes as the owner of a monitor: the serial of the thread, or (second) its Java
+  // id; 0, 0: nobody that is known. `is_id`: it writes ids; otherwise addresses, of the thread or in its stack.
+  [[nodiscard]] std::pair<uint32_t, int64_t> owner_of(uint64_t owner, bool is_id);
+  // Of a platform thread with that Java id; 0: none.
+  [[nodiscard]] uint32_t serial_of(int64_t java_id);
+
+ private:
+  Mapping memory_;
+  std::optional<capture::ThreadTable<const LockThread>> table_;
+  std::mutex lock_;  // of what follows
+  std::unordered_map<uint32_t, std::unique_ptr<const LockThread>> by_serial_;
+  std::unordered_map<uint64_t, uint32_t> by_java_thread_;
+  std::unordered_map<int64_t, uint32_t> by_java_id_;
+  std::vector<uint32_t> ended_, ended_before_;
+};
+
+}  // namespace tarsier::agent
