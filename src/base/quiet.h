@@ -1,4 +1,4 @@
-// Waiting until nobody is behind a gate any more. Not for handlers.
+// Waiting for what others are about to do. Not for handlers.
 #pragma once
 
 #include <sched.h>
@@ -8,16 +8,22 @@
 
 namespace tarsier {
 
-inline void wait_until_quiet(const Gate& gate) {
+template <class Condition>
+void wait_until(const Condition& condition) {
   // Short, as a rule; but a debugger may have suspended a thread in the middle.
   constexpr int kSoon = 100;
-  for (int i = 0; !gate.quiet(); ++i) {
+  for (int i = 0; !condition(); ++i) {
     if (i < kSoon) {
       ::sched_yield();
     } else {
       ::usleep(1000);
     }
   }
+}
+
+// Nobody is behind the gate any more.
+inline void wait_until_quiet(const Gate& gate) {
+  wait_until([&] { return gate.quiet(); });
 }
 
 }  // namespace tarsier

@@ -6,10 +6,9 @@
 #include <iterator>
 #include <optional>
 
-#include "base/quiet.h"
-#include "base/sigsafe/gate.h"
 #include "linux/elf.h"
 #include "linux/loaded_library.h"
+#include "linux/thread_gate.h"
 
 namespace tarsier::agent {
 namespace {
@@ -20,7 +19,7 @@ using Function = uint64_t (*)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, 
 struct Hooked {
   std::atomic<LockCapture*> capture{nullptr};
   std::atomic<jvmtiEnv*> jvmti{nullptr};
-  Gate gate;
+  linux::ThreadGate gate;
   std::atomic<Function> exit{nullptr}, unlock{nullptr}, unlock_c1{nullptr}, wait{nullptr}, notify{nullptr},
       reenter{nullptr};
   std::atomic<Function> park{nullptr}, unpark{nullptr};
@@ -32,24 +31,24 @@ struct Depth {
   uint32_t in_wait;
   bool released;                      // since the unlocking was entered
   const LockCapture::Caller* unlock;  // where compiled code has called for the release; null: it has not
+  linux::ThreadGate::Place* place;    // null: not asked for yet
 };
 thread_local Depth t_depth;
 
 class Visit {
  public:
-  // Addresses of threads' own memory differ in their upper bits only.
-  Visit() : key_(static_cast<uint32_t>((reinterpret_cast<uintptr_t>(&t_depth) * 0x9e3779b97f4a7c15ULL) >> 40)) {
-    g_hooked.gate.enter(key_);
-    capture_ = g_hooked.capture.load(std::memory_order_seq_cst);  // see Gate
+  Visit() {
+    if (t_depth.place == nullptr) t_depth.place = &g_hooked.gate.place_of(&t_depth);
+    t_depth.place->enter();
+    capture_ = g_hooked.capture.load(std::memory_order_seq_cst);  // see ThreadGate
   }
-  ~Visit() { g_hooked.gate.leave(key_); }
+  ~Visit() { t_depth.place->leave(); }
   Visit(const Visit&) = delete;
   Visit& operator=(const Visit&) = delete;
   explicit operator bool() const { return capture_ != nullptr; }
   LockCapture* operator->() const { return capture_; }
 
  private:
-  uint32_t key_;
   LockCapture* capture_;
 };
 
@@ -250,6 +249,7 @@ Result<LockHooks> LockHooks::prepare() {
 }
 
 Status LockHooks::put_on(LockCapture& capture, jvmtiEnv* jvmti) {
+  g_hooked.gate.open();
   g_hooked.jvmti.store(jvmti, std::memory_order_relaxed);
   g_hooked.capture.store(&capture, std::memory_order_seq_cst);
   for (Hook& hook : hooks_) {
@@ -267,7 +267,7 @@ Status LockHooks::take_off() {
     if (Status one = hook.function.take_off(); !one) status = std::move(one);
   }
   g_hooked.capture.store(nullptr, std::memory_order_seq_cst);
-  wait_until_quiet(g_hooked.gate);
+  g_hooked.gate.wait_until_left();
   return status;
 }
 
