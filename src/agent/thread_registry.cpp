@@ -257,12 +257,16 @@ std::optional<JavaThread> ThreadRegistry::find(uint32_t serial) {
 }
 
 void ThreadRegistry::mark_seen(uint32_t serial) {
+  uint32_t& marked = marked_[serial % marked_.size()];
+  if (marked == serial) return;
+  marked = serial;
   const std::lock_guard guard(lock_);
   const auto it = threads_.find(serial);
   if (it != threads_.end()) it->second->seen = !it->second->is_of_jvm();  // their names stay
 }
 
 std::vector<JavaThread> ThreadRegistry::refresh_names() {
+  marked_.fill(0);
   std::vector<uint32_t> seen;
   {
     const std::lock_guard guard(lock_);

@@ -8,6 +8,7 @@
 #include <jvmti.h>
 #include <sys/types.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -129,6 +130,9 @@ class ThreadRegistry {
   Fields fields_;
   hotspot::ThreadLayout layout_;
   std::vector<ThreadListener*> listeners_;
+
+  std::array<uint32_t, 256>
+      marked_{};  // session thread: serials of those that are marked as seen already, some of them
 
   std::mutex lock_;
   std::unordered_set<pid_t> excluded_;

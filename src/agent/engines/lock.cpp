@@ -283,7 +283,8 @@ void LockEngine::stop() {
 EngineStats LockEngine::read_stats() {
   EngineStats stats;
   if (!started_) return stats;
-  const LockCounters& counters = capture_->counters();
+  LockCounters counters;
+  capture_->add_counters_to(counters);
   const LockDecoder::Counts& counts = decoder_->counts();
   stats.dropped["no free buffer"] = counters.of(LockCount::kNoBuffer);
   stats.dropped["thread not registered"] = counters.of(LockCount::kUnknownThread);

@@ -36,9 +36,9 @@ LockCapture::Local& LockCapture::local() noexcept {
   return local;
 }
 
-void LockCapture::count(LockCount what, uint64_t value) noexcept {
-  const uint64_t where = reinterpret_cast<uintptr_t>(&local()) * 0x9e3779b97f4a7c15ULL;
-  counters_.add(static_cast<uint32_t>(where >> 40), what, value);
+void LockCapture::add_counters_to(LockCounters& sum) {
+  sum.add(counters_);
+  known_threads_.add_to(sum);
 }
 
 LockCapture::LockCapture(ThreadRegistry& threads, const hotspot::ThreadFields& fields,
@@ -62,8 +62,9 @@ Status LockCapture::take_memory(const Sizes& sizes) {
   name_set_memory_ = Mapping(kKnownNames * sizeof(NumberSet::Slot));
   monitor_memory_ = Mapping(kMonitors * sizeof(ContendedMonitor));
   monitor_of_name_memory_ = Mapping(size_t{kMostNames} * sizeof(void*));
+  without_owner_memory_ = Mapping(size_t{kMostNames} * sizeof(bool));
   for (const Mapping* memory : {&block_memory_, &chain_memory_, &name_memory_, &chain_set_memory_, &name_set_memory_,
-                                &monitor_memory_, &monitor_of_name_memory_}) {
+                                &monitor_memory_, &monitor_of_name_memory_, &without_owner_memory_}) {
     if (!*memory) return Error{Errc::kFailed, "no memory for the buffers of lock events"};
   }
   blocks_.emplace(block_memory_.data(), block_memory_.size(), lock_time_ns());
@@ -73,6 +74,7 @@ Status LockCapture::take_memory(const Sizes& sizes) {
   known_names_.emplace(reinterpret_cast<NumberSet::Slot*>(name_set_memory_.data()), kKnownNames);
   monitors_.emplace(monitor_memory_.data(), kMonitors);
   monitor_of_name_ = reinterpret_cast<std::atomic<ContendedMonitor*>*>(monitor_of_name_memory_.data());
+  without_owner_ = reinterpret_cast<std::atomic<bool>*>(without_owner_memory_.data());
   return known_threads_.take_memory();
 }
 
@@ -107,8 +109,12 @@ LockCapture::Local* LockCapture::enter() noexcept {
 
 LockCapture::Local* LockCapture::enter_for_event() noexcept {
   Local* mine = enter();
-  count(LockCount::kTaken);
-  if (mine == nullptr) count(LockCount::kUnknownThread);
+  if (mine != nullptr) {
+    mine->thread->counters.add_alone(LockCount::kTaken);
+  } else {
+    counters_.add(LockCount::kTaken);
+    counters_.add(LockCount::kUnknownThread);
+  }
   return mine;
 }
 
@@ -119,7 +125,7 @@ void LockCapture::write(Local& mine, LockRecord& record) noexcept {
   mine.block = blocks_->take();
   if (mine.block != nullptr && EventBlocks::write(*mine.block, &record, sizeof(record))) return;
   const bool is_begin = record.act == LockAct::kBlocked || record.act == LockAct::kPark;
-  count(is_begin ? LockCount::kBeginLost : LockCount::kNoBuffer);
+  counters_.add(is_begin ? LockCount::kBeginLost : LockCount::kNoBuffer);
 }
 
 uint32_t LockCapture::name_of(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) noexcept {
@@ -128,7 +134,7 @@ uint32_t LockCapture::name_of(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) noex
   const auto key = static_cast<uint64_t>(static_cast<uint32_t>(identity));
   if (const uint32_t known = known_names_->find(key)) return known;
   const auto lost = [&] {
-    count(LockCount::kNameLost);
+    counters_.add(LockCount::kNameLost);
     return 0;
   };
   if (last_name_.load(std::memory_order_relaxed) + 1 >= kMostNames) return lost();
@@ -158,7 +164,7 @@ uint32_t LockCapture::name_of(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) noex
 void LockCapture::blocked(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) noexcept {
   Local* mine = enter();
   if (mine == nullptr) return;
-  const Stopwatch watch(*this, *mine);
+  const Stopwatch watch(*mine);
   LockRecord record{};
   record.time_ns = lock_time_ns();
   record.act = LockAct::kBlocked;
@@ -173,7 +179,7 @@ void LockCapture::blocked(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) noexcept
     const ContendedMonitor* known = monitors_->find(record.object);
     uint32_t number = known == nullptr || !known->is_contended() ? name_of(jvmti, jni, object) : 0;
     const auto entry = monitors_->block(record.object);
-    if (entry.entry == nullptr) count(LockCount::kMonitorLost);
+    if (entry.entry == nullptr) counters_.add(LockCount::kMonitorLost);
     if (entry.opened) {
       if (number == 0) number = name_of(jvmti, jni, object);
       entry.entry->name(entry.generation, number);
@@ -193,7 +199,7 @@ void LockCapture::blocked(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) noexcept
 void LockCapture::entered(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) noexcept {
   Local* mine = enter_for_event();
   if (mine == nullptr) return;
-  const Stopwatch watch(*this, *mine);
+  const Stopwatch watch(*mine);
   LockRecord record{};
   record.act = LockAct::kEntered;
   const uint8_t* java_thread = mine->thread->java_thread;
@@ -235,10 +241,11 @@ LockCapture::Release LockCapture::releasing(uint64_t monitor) noexcept {
   if (entry == nullptr || !entry->is_contended()) return release;
   if (*reinterpret_cast<const volatile uint64_t*>(monitor + layout_.recursions) != 0) return release;
   const uint64_t generation = entry->generation(), time = lock_time_ns();
-  auto& last = local().released;
+  Local& mine = local();
+  auto& last = mine.released;
   if (last.generation == generation && time - last.time_ns < kAgainNs &&
       entry->order.load(std::memory_order_relaxed) == last.order) {
-    count(LockCount::kPassedOver);
+    if (mine.session == session_ && mine.thread != nullptr) mine.thread->counters.add_alone(LockCount::kPassedOver);
     return release;
   }
   release = {session_, entry, monitor, generation, time, entry->draw(generation)};
@@ -256,7 +263,7 @@ void LockCapture::released(const Release& release, LockAct act, const Caller& ca
   if (release.session != session_) return;
   Local* mine = enter_for_event();
   if (mine == nullptr) return;
-  const Stopwatch watch(*this, *mine);
+  const Stopwatch watch(*mine);
   LockRecord record{};
   record.time_ns = release.time_ns;
   record.act = act;

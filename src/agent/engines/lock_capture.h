@@ -102,7 +102,7 @@ class LockCapture final : public ThreadListener {
   EventBlocks& blocks() { return *blocks_; }
   MpscRing& chains() { return *chains_; }
   MpscRing& names() { return *names_; }
-  [[nodiscard]] const LockCounters& counters() const { return counters_; }
+  void add_counters_to(LockCounters& sum);
   // Session thread: chains are numbered anew from now on.
   void forget_chains() { known_chains_->clear(); }
   LockThreads& known_threads() { return known_threads_; }
@@ -112,7 +112,6 @@ class LockCapture final : public ThreadListener {
   struct Local;
   class Stopwatch;
   static Local& local() noexcept;
-  void count(LockCount what, uint64_t value = 1) noexcept;
   Local* enter() noexcept;            // null: the thread is not known
   Local* enter_for_event() noexcept;  // the same, and counts it
   [[nodiscard]] int64_t virtual_id_of(const uint8_t* java_thread) const noexcept;
@@ -123,6 +122,8 @@ class LockCapture final : public ThreadListener {
   uint32_t copy_chain(Local& local, hotspot::Fragment& fragment, const hotspot::LightWalk::Chain& chain,
                       uint64_t lock_record) noexcept;
   uint32_t name_of(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) noexcept;
+  // Does what a thread parks on keep its owner?
+  bool has_owner(JNIEnv* jni, jobject blocker, uint32_t name) noexcept;
 
   ThreadRegistry& threads_;
   const hotspot::ThreadFields fields_;
@@ -133,12 +134,13 @@ class LockCapture final : public ThreadListener {
   const pid_t self_;
 
   Mapping block_memory_, chain_memory_, name_memory_, chain_set_memory_, name_set_memory_, monitor_memory_,
-      monitor_of_name_memory_;
+      monitor_of_name_memory_, without_owner_memory_;
   std::optional<EventBlocks> blocks_;
   std::optional<MpscRing> chains_, names_;
   std::optional<NumberSet> known_chains_, known_names_;
   std::optional<capture::MonitorTable> monitors_;
   std::atomic<capture::ContendedMonitor*>* monitor_of_name_ = nullptr;  // by the number of the name
+  std::atomic<bool>* without_owner_ = nullptr;                          // by name: it keeps none
   std::atomic<uint32_t> last_chain_{0}, last_name_{0};
   std::atomic<uint64_t> park_sequence_{0};
   LockThreads known_threads_;

@@ -57,12 +57,12 @@ uint32_t LockCapture::chain_of(Local& mine, const Caller* caller) noexcept {
   // Which of several records of a frame it is tells the inlined methods apart.
   if (lock_record != 0) place.salt = lock_record - fragment.sp;
   const hotspot::LightWalk::Chain chain = walk_.walk(place);
-  count(LockCount::kFrames, chain.frames);
+  mine.thread->counters.add_alone(LockCount::kFrames, chain.frames);
   // The name of a virtual thread comes with its first chain.
   const bool unnamed = fragment.continuation != 0 && virtual_id_of(java_thread) != mine.named_virtual_id;
   if (chain.key != 0 && !chain.ends_in_heap && !unnamed) {
     if (const uint32_t known = known_chains_->find(chain.key)) {
-      count(LockCount::kChainKnown);
+      mine.thread->counters.add_alone(LockCount::kChainKnown);
       return known;
     }
   }
@@ -94,7 +94,7 @@ uint32_t LockCapture::copy_chain(Local& mine, Fragment& fragment, const hotspot:
   uint8_t* out = chains_->reserve(sizeof(header) + sizeof(fragment) + fragment.stack_bytes + fragment.frozen_bytes +
                                   fragment.padded_name());
   if (out == nullptr) {
-    count(LockCount::kChainLost);
+    counters_.add(LockCount::kChainLost);
     return 0;
   }
   uint8_t* stack = out + sizeof(header) + sizeof(fragment);
@@ -111,7 +111,7 @@ uint32_t LockCapture::copy_chain(Local& mine, Fragment& fragment, const hotspot:
   if (fragment.virtual_id != 0) mine.named_virtual_id = fragment.virtual_id;
   // Now whoever finds the number finds its stack.
   if (key != 0) (void)known_chains_->add(key, number);
-  count(key != 0 ? LockCount::kChainNew : LockCount::kChainUnknown);
+  counters_.add(key != 0 ? LockCount::kChainNew : LockCount::kChainUnknown);
   return number;
 }
 

@@ -13,7 +13,7 @@ inline uint64_t lock_time_ns() noexcept {
 // Of an earlier session if the numbers differ.
 struct LockCapture::Local {
   uint64_t session;
-  const LockThread* thread;
+  LockThread* thread;
   EventBlocks::Block* block;
   capture::ContendedMonitor* entering;  // the monitor that it is blocked by
   uint64_t monitor, generation;
@@ -31,19 +31,20 @@ struct LockCapture::Local {
 // What a call of ours takes, of some calls: reading the clock twice is a good part of a short one.
 class LockCapture::Stopwatch {
  public:
-  Stopwatch(LockCapture& capture, Local& local) noexcept
-      : capture_(capture), began_(local.calls++ % kMeasureOneIn == 0 ? lock_time_ns() : 0) {}
+  explicit Stopwatch(Local& local) noexcept
+      : local_(local), began_(local.calls++ % kMeasureOneIn == 0 ? lock_time_ns() : 0) {}
   ~Stopwatch() {
     if (began_ == 0) return;
-    capture_.count(LockCount::kMeasured);
-    capture_.count(LockCount::kMeasuredNs, lock_time_ns() - began_);
+    LockCounters& counters = local_.thread->counters;
+    counters.add_alone(LockCount::kMeasured);
+    counters.add_alone(LockCount::kMeasuredNs, lock_time_ns() - began_);
   }
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
 
  private:
   static constexpr uint32_t kMeasureOneIn = 64;
-  LockCapture& capture_;
+  Local& local_;
   const uint64_t began_;
 };
 

@@ -3,11 +3,19 @@
 
 namespace tarsier::agent {
 
+bool LockCapture::has_owner(JNIEnv* jni, jobject blocker, uint32_t name) noexcept {
+  if (layout_.ownable == nullptr || without_owner_[name].load(std::memory_order_relaxed)) return false;
+  // Not taken on trust, as the answer "no" is: two objects may have the same name.
+  if (jni->IsInstanceOf(blocker, layout_.ownable) == JNI_TRUE) return true;
+  if (name != 0) without_owner_[name].store(true, std::memory_order_relaxed);
+  return false;
+}
+
 LockCapture::Park LockCapture::park(jvmtiEnv* jvmti, JNIEnv* jni, bool is_deadline, int64_t time,
                                     const Caller& caller) noexcept {
   Local* mine = enter();
   if (mine == nullptr) return {};
-  const Stopwatch watch(*this, *mine);
+  const Stopwatch watch(*mine);
   LockRecord record{};
   record.act = LockAct::kPark;
   record.object = static_cast<uint64_t>(time);
@@ -17,7 +25,7 @@ LockCapture::Park LockCapture::park(jvmtiEnv* jvmti, JNIEnv* jni, bool is_deadli
   if (record.virtual_id != 0 && jvmti->GetCurrentThread(&self) != JVMTI_ERROR_NONE) self = nullptr;
   if (jobject blocker = self != nullptr ? jni->GetObjectField(self, layout_.park_blocker) : nullptr) {
     record.lock = name_of(jvmti, jni, blocker);
-    if (layout_.ownable != nullptr && jni->IsInstanceOf(blocker, layout_.ownable) == JNI_TRUE) {
+    if (has_owner(jni, blocker, record.lock)) {
       if (jobject owner = jni->GetObjectField(blocker, layout_.exclusive_owner)) {
         record.other = static_cast<uint64_t>(threads_.java_id_of(jni, owner));
         jni->DeleteLocalRef(owner);
@@ -38,7 +46,7 @@ void LockCapture::parked(const Park& park) noexcept {
   const uint64_t time = lock_time_ns();
   Local* mine = enter_for_event();
   if (mine == nullptr) return;
-  const Stopwatch watch(*this, *mine);
+  const Stopwatch watch(*mine);
   LockRecord record{};
   record.time_ns = time;
   record.act = LockAct::kParked;
@@ -61,7 +69,7 @@ void LockCapture::unparked(const Unpark& unpark, const Caller& caller) noexcept 
   if (unpark.session != session_) return;
   Local* mine = enter_for_event();
   if (mine == nullptr) return;
-  const Stopwatch watch(*this, *mine);
+  const Stopwatch watch(*mine);
   LockRecord record{};
   record.time_ns = unpark.time_ns;
   record.act = LockAct::kUnpark;

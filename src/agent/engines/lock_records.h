@@ -69,24 +69,24 @@ enum class LockCount : uint8_t {
   kCount,
 };
 
-// Counted by many threads at once: those with different keys mostly do not get into each other's way.
 class LockCounters {
  public:
-  void add(uint32_t key, LockCount count, uint64_t value = 1) noexcept {
-    shards_[key % kShards].counts[static_cast<size_t>(count)].fetch_add(value, std::memory_order_relaxed);
+  // By any thread.
+  void add(LockCount count, uint64_t value = 1) noexcept { at(count).fetch_add(value, std::memory_order_relaxed); }
+  // By the only thread that counts here: an atomic addition would cost it as much as much of what is counted.
+  void add_alone(LockCount count, uint64_t value = 1) noexcept {
+    at(count).store(of(count) + value, std::memory_order_relaxed);
+  }
+  void add(const LockCounters& others) noexcept {
+    for (size_t i = 0; i < counts_.size(); ++i) counts_[i].fetch_add(others.counts_[i].load(std::memory_order_relaxed));
   }
   [[nodiscard]] uint64_t of(LockCount count) const noexcept {
-    uint64_t sum = 0;
-    for (const Shard& shard : shards_) sum += shard.counts[static_cast<size_t>(count)].load(std::memory_order_relaxed);
-    return sum;
+    return counts_[static_cast<size_t>(count)].load(std::memory_order_relaxed);
   }
 
  private:
-  static constexpr size_t kShards = 16;
-  struct alignas(64) Shard {
-    std::array<std::atomic<uint64_t>, static_cast<size_t>(LockCount::kCount)> counts{};
-  };
-  std::array<Shard, kShards> shards_{};
+  [[nodiscard]] std::atomic<uint64_t>& at(LockCount count) noexcept { return counts_[static_cast<size_t>(count)]; }
+  std::array<std::atomic<uint64_t>, static_cast<size_t>(LockCount::kCount)> counts_{};
 };
 
 }  // namespace tarsier::agent

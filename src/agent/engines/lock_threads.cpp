@@ -13,8 +13,12 @@ Status LockThreads::take_memory() {
 }
 
 bool LockThreads::started(const JavaThread& thread, uint64_t stack_base) {
-  auto known = std::make_unique<const LockThread>(
-      LockThread{thread.serial, thread.java_thread, thread.java_id, stack_base, thread.ref});
+  auto known = std::make_unique<LockThread>();
+  known->serial = thread.serial;
+  known->java_thread = thread.java_thread;
+  known->java_id = thread.java_id;
+  known->stack_base = stack_base;
+  known->ref = thread.ref;
   const std::lock_guard guard(lock_);
   by_java_thread_[reinterpret_cast<uint64_t>(thread.java_thread)] = thread.serial;
   by_java_id_[thread.java_id] = thread.serial;
@@ -40,10 +44,17 @@ void LockThreads::forget_ended() {
     };
     forget(by_java_thread_, reinterpret_cast<uint64_t>(it->second->java_thread));
     forget(by_java_id_, it->second->java_id);
+    forgotten_.add(it->second->counters);
     by_serial_.erase(it);
   }
   ended_before_ = std::move(ended_);
   ended_.clear();
+}
+
+void LockThreads::add_to(LockCounters& sum) {
+  const std::lock_guard guard(lock_);
+  sum.add(forgotten_);
+  for (const auto& [serial, thread] : by_serial_) sum.add(thread->counters);
 }
 
 uint32_t LockThreads::serial_of(int64_t java_id) {

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "agent/engines/lock_records.h"
 #include "agent/thread_registry.h"
 #include "base/mapping.h"
 #include "base/result.h"
@@ -26,6 +27,7 @@ struct LockThread {
   int64_t java_id = 0;
   uint64_t stack_base = 0;
   jobject ref = nullptr;  // its Thread
+  LockCounters counters;  // by the thread itself
 };
 
 class LockThreads {
@@ -39,22 +41,25 @@ class LockThreads {
   void forget_ended();
 
   // Waits for nobody. Null: not known; stays until the thread has ended.
-  [[nodiscard]] const LockThread* find(pid_t tid) const noexcept { return table_->find(tid); }
+  [[nodiscard]] LockThread* find(pid_t tid) const noexcept { return table_->find(tid); }
 
   // Session thread. Of what the JVM writes as the owner of a monitor: the serial of the thread, or (second) its Java
   // id; 0, 0: nobody that is known. `is_id`: it writes ids; otherwise addresses, of the thread or in its stack.
   [[nodiscard]] std::pair<uint32_t, int64_t> owner_of(uint64_t owner, bool is_id);
   // Of a platform thread with that Java id; 0: none.
   [[nodiscard]] uint32_t serial_of(int64_t java_id);
+  // What the threads have counted, adds to it.
+  void add_to(LockCounters& sum);
 
  private:
   Mapping memory_;
-  std::optional<capture::ThreadTable<const LockThread>> table_;
+  std::optional<capture::ThreadTable<LockThread>> table_;
   std::mutex lock_;  // of what follows
-  std::unordered_map<uint32_t, std::unique_ptr<const LockThread>> by_serial_;
+  std::unordered_map<uint32_t, std::unique_ptr<LockThread>> by_serial_;
   std::unordered_map<uint64_t, uint32_t> by_java_thread_;
   std::unordered_map<int64_t, uint32_t> by_java_id_;
   std::vector<uint32_t> ended_, ended_before_;
+  LockCounters forgotten_;  // of threads that are
 };
 
 }  // namespace tarsier::agent

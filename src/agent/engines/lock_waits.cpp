@@ -8,7 +8,7 @@ using capture::ContendedMonitor;
 void LockCapture::waits(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) noexcept {
   Local* mine = enter();
   if (mine == nullptr) return;
-  const Stopwatch watch(*this, *mine);
+  const Stopwatch watch(*mine);
   mine->waited = name_of(jvmti, jni, object);
   if (mine->waiting != nullptr) mine->waiting->waited.store(mine->waited, std::memory_order_relaxed);
 }
@@ -44,7 +44,7 @@ void LockCapture::notifying(uint64_t monitor) noexcept {
 void LockCapture::reentering(uint64_t monitor) noexcept {
   Local* mine = enter();
   if (mine == nullptr || mine->waiting == nullptr) return;
-  const Stopwatch watch(*this, *mine);
+  const Stopwatch watch(*mine);
   ContendedMonitor* entry = mine->waiting;
   LockRecord record{};
   record.act = LockAct::kBlocked;
@@ -65,8 +65,8 @@ void LockCapture::reentering(uint64_t monitor) noexcept {
 void LockCapture::reentered() noexcept {
   Local* mine = enter();
   if (mine == nullptr || mine->entering == nullptr) return;
-  const Stopwatch watch(*this, *mine);
-  count(LockCount::kTaken);
+  const Stopwatch watch(*mine);
+  mine->thread->counters.add_alone(LockCount::kTaken);
   LockRecord record{};
   record.act = LockAct::kEntered;
   record.generation = mine->generation;

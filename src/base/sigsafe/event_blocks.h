@@ -27,7 +27,9 @@ class EventBlocks {
     uint32_t read = 0;                 // of these, by the consumer
     uint32_t room = 0;
     uint64_t taken = 0;  // a number that grows with each block taken: those of a thread are in its order
-    uint8_t bytes[kBlockBytes - 24];
+    // In a cache line of its own: an event of the size of a line should not need two.
+    static constexpr size_t kLine = 64;
+    alignas(kLine) uint8_t bytes[kBlockBytes - kLine];
   };
   static_assert(sizeof(Block) == kBlockBytes);
 
