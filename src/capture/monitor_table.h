@@ -20,6 +20,8 @@ struct ContendedMonitor {
   // Object.wait: platform threads that are in it, the number of the object's name, and when one was last notified.
   std::atomic<uint32_t> waiters{0}, waited{0};
   std::atomic<uint64_t> notified_ns{0};
+  // Threads notified so far, and by whom the last one was: his serial.
+  std::atomic<uint32_t> notified{0}, notifier{0};
 
   static constexpr int kCountBits = 20;
   static constexpr uint64_t kCount = (uint64_t{1} << kCountBits) - 1;

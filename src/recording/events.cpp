@@ -88,6 +88,20 @@ constexpr Field kMonitorExit[] = {
     {"carrier", Kind::kThread, "Carrier", "The platform thread that the virtual thread was mounted on"},
 };
 
+constexpr Field kJavaMonitorWait[] = {
+    {"duration", Kind::kNanos, "Duration"},
+    {"eventThread", Kind::kThread, "Event Thread", "Thread in which event was committed in"},
+    {"stackTrace", Kind::kStack, "Stack Trace", "Stack Trace starting from the method the event was committed in"},
+    {"monitorClass", Kind::kClass, "Monitor Class Waited On"},
+    {"notifier", Kind::kThread, "Notifier Thread",
+     "Who has notified it; null: nobody, or one of several who notified meanwhile"},
+    {"timeout", Kind::kNanos, "Wait Timeout", "0: none"},
+    {"timedOut", Kind::kBool, "Timed Out", "Nobody has notified it in time"},
+    {"address", Kind::kLong, "Monitor Address", "Of the JVM's monitor, which may serve other objects later"},
+    {"identity", Kind::kInt, "Identity Hash", "Of the object: System.identityHashCode"},
+    {"failure", Kind::kString, "Failure", "Why the stack could not be walked; null if it was"},
+};
+
 constexpr Field kThreadPark[] = {
     {"duration", Kind::kNanos, "Duration"},
     {"eventThread", Kind::kThread, "Event Thread", "Thread in which event was committed in"},
@@ -103,6 +117,8 @@ constexpr Field kThreadPark[] = {
     {"ongoing", Kind::kBool, "Ongoing", "The thread was still parked when the recording ended: the length so far"},
     {"failure", Kind::kString, "Failure", "Why the stack could not be walked; null if it was"},
     {"carrier", Kind::kThread, "Carrier", "The platform thread that the virtual thread was mounted on"},
+    {"ended", Kind::kString, "Ended",
+     "timeout: its time was up; interrupt: the thread was interrupted; null: neither, or an unpark came as well"},
 };
 
 constexpr Field kUnpark[] = {
@@ -231,6 +247,8 @@ constexpr std::array<EventType, static_cast<size_t>(Event::kCount)> kTypes = {{
      "A thread was blocked by a monitor that another one held", kJavaMonitorEnter},
     {Event::kMonitorExit, "tarsier.MonitorExit", "Monitor Exit", "Tarsier",
      "A monitor for which others were blocked was released", kMonitorExit},
+    {Event::kJavaMonitorWait, "jdk.JavaMonitorWait", "Java Monitor Wait", "Java Application",
+     "A thread waited in Object.wait, until it was notified or its time was up", kJavaMonitorWait},
     {Event::kThreadPark, "jdk.ThreadPark", "Java Thread Park", "Java Application",
      "A thread was parked: waited for a lock, or for anything else, of java.util.concurrent", kThreadPark},
     {Event::kUnpark, "tarsier.Unpark", "Unpark", "Tarsier", "A thread let another one that is parked go on", kUnpark},

@@ -41,6 +41,7 @@ enum class Event : uint8_t {
   kObjectAllocationSample,
   kJavaMonitorEnter,
   kMonitorExit,
+  kJavaMonitorWait,
   kThreadPark,
   kUnpark,
   kJvmInformation,

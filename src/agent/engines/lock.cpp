@@ -9,6 +9,7 @@
 #include "agent/engines/lock_capture.h"
 #include "agent/engines/lock_decoder.h"
 #include "agent/engines/lock_hooks.h"
+#include "agent/engines/lock_trial.h"
 #include "agent/engines/native_code.h"
 #include "base/clock.h"
 #include "capture/unwind_table.h"
@@ -69,6 +70,8 @@ class LockEngine final : public Engine {
  private:
   [[nodiscard]] bool wants_owners() const { return context_.options.lock_level() == "owner"; }
   Status find_layout();
+  // On a lock of our own, for a moment.
+  Status try_hooks();
   // What has been written so far, of all blocks or of those that were handed over.
   void look_at_blocks(bool all);
   bool decode_piece();
@@ -128,12 +131,26 @@ Result<control::EngineReport> LockEngine::probe() {
     return report;
   }
   hooks_.emplace(std::move(*hooks));
+  if (Status status = try_hooks(); !status) {
+    hooks_.reset();
+    report.why = "no hooks: " + status.error().what + "; owners' call chains and parking are not seen";
+    warnings_.push_back(report.why);
+    return report;
+  }
   layout_.unlocked_monitor = hooks_->unlocked_monitor();
   report.mechanism = "hooks";
   report.why = "the JVM's own functions lead to ours until the recording ends: " + hooks_->names();
   warnings_.push_back("until the recording ends, functions of the JVM are hooked: " + hooks_->names());
   if (!hooks_->sees_parking()) warnings_.emplace_back("parking is not seen: its functions are not found");
   return report;
+}
+
+Status LockEngine::try_hooks() {
+  Status status = hooks_->put_on(nullptr, nullptr);
+  if (status) status = try_monitor(context_);
+  if (status && hooks_->sees_parking()) status = try_parking(context_);
+  if (Status off = hooks_->take_off(); status && !off) status = std::move(off);
+  return status;
 }
 
 Status LockEngine::find_layout() {
@@ -146,7 +163,11 @@ Status LockEngine::find_layout() {
 
   JNIEnv* jni = context_.jvm.jni();
   jclass thread = jni->FindClass("java/lang/Thread");
-  if (thread != nullptr) layout_.park_blocker = jni->GetFieldID(thread, "parkBlocker", "Ljava/lang/Object;");
+  if (thread != nullptr) {
+    layout_.park_blocker = jni->GetFieldID(thread, "parkBlocker", "Ljava/lang/Object;");
+    layout_.interrupted = jni->GetFieldID(thread, "interrupted", "Z");
+    jni->ExceptionClear();
+  }
   jclass ownable = jni->FindClass("java/util/concurrent/locks/AbstractOwnableSynchronizer");
   if (ownable != nullptr) {
     layout_.exclusive_owner = jni->GetFieldID(ownable, "exclusiveOwnerThread", "Ljava/lang/Thread;");
@@ -187,7 +208,7 @@ Status LockEngine::start() {
     return Error{Errc::kUnsupported, "this JVM does not tell about Object.wait"};
   }
   hooked_ = true;
-  return hooks_->put_on(*capture_, jvmti);
+  return hooks_->put_on(capture_.get(), jvmti);
 }
 
 void LockEngine::silence() {
@@ -293,8 +314,9 @@ EngineStats LockEngine::read_stats() {
   stats.written = counts.written;
   stats.failed = counts.failed;
   uint64_t lost = 0;
-  for (const auto event : {recording::Event::kJavaMonitorEnter, recording::Event::kMonitorExit,
-                           recording::Event::kThreadPark, recording::Event::kUnpark}) {
+  for (const auto event :
+       {recording::Event::kJavaMonitorEnter, recording::Event::kMonitorExit, recording::Event::kJavaMonitorWait,
+        recording::Event::kThreadPark, recording::Event::kUnpark}) {
     lost += context_.writer.lost_events(event);
   }
   stats.dropped["disk error"] = lost;
@@ -313,6 +335,9 @@ EngineStats LockEngine::read_stats() {
       {"blocked by a monitor", number(counts.monitors)},
       {"monitors released while contended", number(counts.exits)},
       {"releases soon after another of the same owner, passed over", number(counters.of(LockCount::kPassedOver))},
+      {"Object.wait", number(counts.waits)},
+      {"Object.wait: shorter than 0.1 ms, not written", number(counters.of(LockCount::kShortWaits))},
+      {"Object.wait: shorter than 0.1 ms, together (ns)", number(counters.of(LockCount::kShortWaitNs))},
       {"parks", number(counts.parks)},
       {"unparks", number(counts.unparks)},
       {"chains: known", number(counters.of(LockCount::kChainKnown))},

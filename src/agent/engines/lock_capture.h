@@ -31,6 +31,7 @@ struct LockLayout {
   uint64_t recursions = 0;             // of an ObjectMonitor: how often it was entered again
   uint64_t unlocked_monitor = 0;       // of a JavaThread: the monitor that compiled code has just released; 0: not kept
   jfieldID park_blocker = nullptr;     // Thread.parkBlocker
+  jfieldID interrupted = nullptr;      // Thread.interrupted; null: not there before 14
   jfieldID exclusive_owner = nullptr;  // AbstractOwnableSynchronizer.exclusiveOwnerThread
   jclass ownable = nullptr;            // that class, a global reference
 };
@@ -57,7 +58,7 @@ class LockCapture final : public ThreadListener {
   // Object.wait: a thread goes to wait, comes back from it, notifies one of them, and, if it was notified, wants the
   // monitor back and has it.
   void waiting(uint64_t monitor) noexcept;
-  void waited() noexcept;
+  void waited(int64_t timeout_ms) noexcept;
   void notifying(uint64_t monitor) noexcept;
   void reentering(uint64_t monitor) noexcept;
   void reentered() noexcept;
@@ -86,10 +87,11 @@ class LockCapture final : public ThreadListener {
 
   // Unsafe.park and unpark, in native code.
   struct Park {
-    uint64_t session = 0;  // 0: it is not recorded
+    uint64_t session = 0;   // 0: it is not recorded
+    uint64_t until_ns = 0;  // when its time is up; 0: never
   };
   [[nodiscard]] Park park(jvmtiEnv* jvmti, JNIEnv* jni, bool is_deadline, int64_t time, const Caller& caller) noexcept;
-  void parked(const Park& park) noexcept;
+  void parked(JNIEnv* jni, const Park& park) noexcept;
   // To be called before the target can go on, and after.
   struct Unpark {
     uint64_t session = 0;  // 0: it is not recorded
@@ -116,6 +118,7 @@ class LockCapture final : public ThreadListener {
   Local* enter_for_event() noexcept;  // the same, and counts it
   [[nodiscard]] int64_t virtual_id_of(const uint8_t* java_thread) const noexcept;
   void write(Local& local, LockRecord& record) noexcept;
+  void write_wait(Local& local, int64_t timeout_ms) noexcept;
   // Its owner, who was blocked by it.
   void write_entered(Local& local, LockRecord& record, capture::ContendedMonitor* monitor) noexcept;
   uint32_t chain_of(Local& local, const Caller* caller) noexcept;

@@ -20,6 +20,10 @@ const char* name_of(LockAct act) {
   return act == LockAct::kExit ? "exit" : act == LockAct::kWaits ? "wait" : "unlock";
 }
 
+std::string_view name_of(LockEnd end) {
+  return end == LockEnd::kTimeout ? "timeout" : end == LockEnd::kInterrupt ? "interrupt" : std::string_view();
+}
+
 Nanos at(const LockRecord& record) {
   return Nanos(static_cast<int64_t>(record.time_ns));
 }
@@ -140,6 +144,8 @@ void LockDecoder::take(const LockRecord& record) {
     case LockAct::kUnlocked:
     case LockAct::kWaits:
       return write_exit(record);
+    case LockAct::kWaited:
+      return write_wait(record);
     case LockAct::kUnpark:
       return write_unpark(record);
   }
@@ -203,6 +209,26 @@ void LockDecoder::write_exit(const LockRecord& record) {
   count(chain);
 }
 
+void LockDecoder::write_wait(const LockRecord& record) {
+  constexpr uint64_t kLongest = std::numeric_limits<int64_t>::max();
+  const Chain& chain = chain_of(record.chain);
+  const recording::Value values[] = {
+      static_cast<int64_t>(record.sequence),
+      thread_of(record),
+      chain.stack,
+      class_of(record.lock),
+      record.other != 0 ? stacks_.thread(static_cast<uint32_t>(record.other), 0) : recording::ThreadId(),
+      static_cast<int64_t>(std::min<uint64_t>(record.generation, kLongest / 1'000'000) * 1'000'000),
+      static_cast<int64_t>(record.end == LockEnd::kTimeout),
+      static_cast<int64_t>(record.object),
+      identity_of(record.lock),
+      or_null(chain.failure),
+  };
+  context_.writer.event(recording::Event::kJavaMonitorWait, at(record), values);
+  ++counts_.waits;
+  count(chain);
+}
+
 void LockDecoder::write_park(const LockRecord& begin, const LockRecord* end) {
   const Chain& chain = chain_of(begin.chain);
   const int64_t until = end != nullptr ? at(*end).count : monotonic_now().count;
@@ -223,6 +249,7 @@ void LockDecoder::write_park(const LockRecord& begin, const LockRecord* end) {
       static_cast<int64_t>(end == nullptr),
       or_null(chain.failure),
       carrier_of(begin),
+      end != nullptr ? name_of(end->end) : std::string_view(),
   };
   context_.writer.event(recording::Event::kThreadPark, at(begin), values);
   ++counts_.parks;

@@ -33,7 +33,7 @@ class LockDecoder {
     uint64_t failed = 0;    // of them: without a stack
     uint64_t no_begin = 0;  // taken, but where it began is not known
     uint64_t ongoing = 0;   // written, and not taken
-    uint64_t monitors = 0, exits = 0, parks = 0, unparks = 0;
+    uint64_t monitors = 0, exits = 0, waits = 0, parks = 0, unparks = 0;
   };
   [[nodiscard]] const Counts& counts() const { return counts_; }
 
@@ -62,6 +62,7 @@ class LockDecoder {
   void write_pair(const LockRecord& begin, const LockRecord* end);
   void write_blocked(const LockRecord& begin, const LockRecord* end);
   void write_exit(const LockRecord& record);
+  void write_wait(const LockRecord& record);
   void write_park(const LockRecord& begin, const LockRecord* end);
   void write_unpark(const LockRecord& record);
   void count(const Chain& chain);

@@ -32,6 +32,7 @@ struct Depth {
   bool released;                      // since the unlocking was entered
   const LockCapture::Caller* unlock;  // where compiled code has called for the release; null: it has not
   linux::ThreadGate::Place* place;    // null: not asked for yet
+  LockHooks::Seen seen;
 };
 thread_local Depth t_depth;
 
@@ -64,6 +65,7 @@ class Visit {
 [[gnu::noinline]] uint64_t hooked_exit(uint64_t monitor, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e,
                                        uint64_t f, uint64_t g) {
   const LockCapture::Caller caller = TARSIER_CALLER();
+  ++t_depth.seen.releases;
   LockCapture::Release release;
   if (const Visit capture; capture) release = capture->releasing(monitor);
   const uint64_t result = g_hooked.exit.load(std::memory_order_relaxed)(monitor, a, b, c, d, e, f, g);
@@ -108,13 +110,13 @@ class Visit {
 }
 
 // ObjectMonitor::wait: releases inside of it are no ends of a synchronized region.
-[[gnu::noinline]] uint64_t hooked_wait(uint64_t monitor, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e,
-                                       uint64_t f, uint64_t g) {
+[[gnu::noinline]] uint64_t hooked_wait(uint64_t monitor, uint64_t timeout_ms, uint64_t b, uint64_t c, uint64_t d,
+                                       uint64_t e, uint64_t f, uint64_t g) {
   if (const Visit capture; capture) capture->waiting(monitor);
   ++t_depth.in_wait;
-  const uint64_t result = g_hooked.wait.load(std::memory_order_relaxed)(monitor, a, b, c, d, e, f, g);
+  const uint64_t result = g_hooked.wait.load(std::memory_order_relaxed)(monitor, timeout_ms, b, c, d, e, f, g);
   --t_depth.in_wait;
-  if (const Visit capture; capture) capture->waited();
+  if (const Visit capture; capture) capture->waited(static_cast<int64_t>(timeout_ms));
   return result;
 }
 
@@ -139,6 +141,7 @@ class Visit {
                                        uint64_t e, uint64_t f, uint64_t g) {
   const LockCapture::Caller caller = TARSIER_CALLER();
   auto* jni = reinterpret_cast<JNIEnv*>(env);
+  ++t_depth.seen.parks;
   LockCapture::Park park;
   if (const Visit capture; capture) {
     park = capture->park(g_hooked.jvmti.load(std::memory_order_relaxed), jni, (is_deadline & 0xff) != 0,
@@ -146,7 +149,7 @@ class Visit {
   }
   const uint64_t result = g_hooked.park.load(std::memory_order_relaxed)(env, unsafe, is_deadline, time, d, e, f, g);
   if (park.session == 0) return result;
-  if (const Visit capture; capture) capture->parked(park);
+  if (const Visit capture; capture) capture->parked(jni, park);
   return result;
 }
 
@@ -154,6 +157,7 @@ class Visit {
 [[gnu::noinline]] uint64_t hooked_unpark(uint64_t env, uint64_t unsafe, uint64_t target, uint64_t c, uint64_t d,
                                          uint64_t e, uint64_t f, uint64_t g) {
   const LockCapture::Caller caller = TARSIER_CALLER();
+  ++t_depth.seen.unparks;
   LockCapture::Unpark unpark;
   if (const Visit capture; capture) {
     unpark = capture->unparking(reinterpret_cast<JNIEnv*>(env), reinterpret_cast<jobject>(target));
@@ -248,10 +252,14 @@ Result<LockHooks> LockHooks::prepare() {
   return hooks;
 }
 
-Status LockHooks::put_on(LockCapture& capture, jvmtiEnv* jvmti) {
+LockHooks::Seen LockHooks::seen_by_this_thread() {
+  return t_depth.seen;
+}
+
+Status LockHooks::put_on(LockCapture* capture, jvmtiEnv* jvmti) {
   g_hooked.gate.open();
   g_hooked.jvmti.store(jvmti, std::memory_order_relaxed);
-  g_hooked.capture.store(&capture, std::memory_order_seq_cst);
+  g_hooked.capture.store(capture, std::memory_order_seq_cst);
   for (Hook& hook : hooks_) {
     if (Status status = hook.function.put_on(hook.replacement); !status) {
       (void)take_off();

@@ -17,11 +17,17 @@ class LockHooks {
  public:
   // Finds the functions; nothing is changed yet. Fails if those without which no owner can be told are not there.
   static Result<LockHooks> prepare();
-  // At most one at a time is on.
-  Status put_on(LockCapture& capture, jvmtiEnv* jvmti);
+  // At most one at a time is on. Without a capture they only count.
+  Status put_on(LockCapture* capture, jvmtiEnv* jvmti);
   // From now on the JVM calls its own functions, and nobody is in the capture any more when it returns. Threads that
   // are parked stay so, in our function, which knows of no capture when they come back.
   Status take_off();
+
+  // What the hooks have seen of the calling thread, whether they had a capture or not.
+  struct Seen {
+    uint64_t releases, parks, unparks;
+  };
+  static Seen seen_by_this_thread();
 
   [[nodiscard]] bool sees_parking() const { return sees_parking_; }
   // Offset in a JavaThread; 0: this JVM has none, or it was not found.

@@ -20,6 +20,8 @@ struct LockCapture::Local {
   capture::ContendedMonitor* waiting;  // the one that it waits for in Object.wait
   uint32_t waited;                     // the number of that object's name
   uint64_t wait_began_ns;
+  uint32_t notified_before;  // threads, when it began to wait
+  bool was_notified;
   int64_t named_virtual_id;  // the virtual thread on it whose name was copied last
   uint32_t calls;
   // Its last release that was recorded, of a monitor that others are blocked by.

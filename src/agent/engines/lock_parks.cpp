@@ -1,7 +1,26 @@
 // Unsafe.park and unpark, as LockCapture sees them.
+#include <time.h>
+
+#include <algorithm>
+
 #include "agent/engines/lock_local.h"
 
 namespace tarsier::agent {
+
+namespace {
+
+// On the clock of the records; 0: never. `time`: ns from now on, or ms since the epoch.
+uint64_t end_of_park(uint64_t now, bool is_deadline, int64_t time) noexcept {
+  if (!is_deadline) return time > 0 ? now + static_cast<uint64_t>(time) : 0;
+  timespec epoch{};
+  ::clock_gettime(CLOCK_REALTIME, &epoch);
+  constexpr int64_t kMilli = 1'000'000, kFar = int64_t{1} << 40;
+  const int64_t passed = epoch.tv_sec * 1'000'000'000 + epoch.tv_nsec;
+  const int64_t left = std::clamp<int64_t>(time, 0, kFar) * kMilli - passed;
+  return now + static_cast<uint64_t>(std::max<int64_t>(left, 0));
+}
+
+}  // namespace
 
 bool LockCapture::has_owner(JNIEnv* jni, jobject blocker, uint32_t name) noexcept {
   if (layout_.ownable == nullptr || without_owner_[name].load(std::memory_order_relaxed)) return false;
@@ -38,10 +57,10 @@ LockCapture::Park LockCapture::park(jvmtiEnv* jvmti, JNIEnv* jni, bool is_deadli
   record.sequence = park_sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
   record.time_ns = lock_time_ns();
   write(*mine, record);
-  return {session_};
+  return {session_, end_of_park(record.time_ns, is_deadline, time)};
 }
 
-void LockCapture::parked(const Park& park) noexcept {
+void LockCapture::parked(JNIEnv* jni, const Park& park) noexcept {
   if (park.session != session_) return;
   const uint64_t time = lock_time_ns();
   Local* mine = enter_for_event();
@@ -50,6 +69,12 @@ void LockCapture::parked(const Park& park) noexcept {
   LockRecord record{};
   record.time_ns = time;
   record.act = LockAct::kParked;
+  if (park.until_ns != 0 && time >= park.until_ns) {
+    record.end = LockEnd::kTimeout;
+  } else if (layout_.interrupted != nullptr && mine->thread->ref != nullptr &&
+             jni->GetBooleanField(mine->thread->ref, layout_.interrupted) == JNI_TRUE) {
+    record.end = LockEnd::kInterrupt;
+  }
   record.virtual_id = virtual_id_of(mine->thread->java_thread);
   record.sequence = park_sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
   write(*mine, record);

@@ -15,26 +15,30 @@ enum class LockAct : uint8_t {
   kExit,      // it was released, seen by its owner
   kUnlocked,  // the same, seen when it had been released
   kWaits,     // released by Object.wait
+  kWaited,    // Object.wait is over
   kPark,
   kParked,  // the park is over
   kUnpark,
 };
 
+enum class LockEnd : uint8_t { kOther, kTimeout, kInterrupt };
+
 struct LockRecord {
   uint64_t time_ns;  // CLOCK_MONOTONIC
   uint64_t object;   // ObjectMonitor*; of a park its timeout, a jlong
-  // kBlocked: the monitor's owner then, kExit and kUnlocked: afterwards, as the JVM writes it; kPark: id of the thread
-  // that held the lock; kUnpark: of the target.
+  // kBlocked: the monitor's owner then, kExit and kUnlocked: afterwards, as the JVM writes it; kWaited: the serial of
+  // the thread that notified; kPark: id of the thread that held the lock; kUnpark: of the target.
   uint64_t other;
-  uint64_t generation;  // of the monitor
-  uint64_t sequence;
-  int64_t virtual_id;  // of the virtual thread; 0: it was the thread itself
-  uint32_t thread;     // serial
-  uint32_t chain;      // its number; 0: none
-  uint32_t lock;       // number of its name; 0: none
+  uint64_t generation;  // of the monitor; kWaited: the timeout, ms
+  uint64_t sequence;    // kWaited: how long, ns
+  int64_t virtual_id;   // of the virtual thread; 0: it was the thread itself
+  uint32_t thread;      // serial
+  uint32_t chain;       // its number; 0: none
+  uint32_t lock;        // number of its name; 0: none
   LockAct act;
   bool is_deadline;  // of a park: `object` is a time, not a span
   bool after_wait;   // of kBlocked: since it was notified
+  LockEnd end;       // of kParked and kWaited
 };
 static_assert(sizeof(LockRecord) == 64);
 
@@ -64,6 +68,8 @@ enum class LockCount : uint8_t {
   kFrames,
   kNameLost,
   kMonitorLost,
+  kShortWaits,  // of Object.wait, and their time
+  kShortWaitNs,
   kMeasured,  // calls of ours in application threads, and their time
   kMeasuredNs,
   kCount,
