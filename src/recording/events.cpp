@@ -119,6 +119,8 @@ constexpr Field kThreadPark[] = {
     {"carrier", Kind::kThread, "Carrier", "The platform thread that the virtual thread was mounted on"},
     {"ended", Kind::kString, "Ended",
      "timeout: its time was up; interrupt: the thread was interrupted; null: neither, or an unpark came as well"},
+    {"conditionOf", Kind::kClass, "Condition Of", "The class of the lock whose condition it waited for; null: of none"},
+    {"conditionOfIdentity", Kind::kInt, "Condition Of Identity Hash", "Of that lock: System.identityHashCode"},
 };
 
 constexpr Field kUnpark[] = {

@@ -70,6 +70,8 @@ class LockEngine final : public Engine {
  private:
   [[nodiscard]] bool wants_owners() const { return context_.options.lock_level() == "owner"; }
   Status find_layout();
+  // Null: there is none. `keep`, if there is one: its class.
+  jfieldID find_field(const char* class_name, const char* name, const char* type, jclass* keep);
   // On a lock of our own, for a moment.
   Status try_hooks();
   // What has been written so far, of all blocks or of those that were handed over.
@@ -97,7 +99,9 @@ class LockEngine final : public Engine {
 };
 
 LockEngine::~LockEngine() {
-  if (layout_.ownable != nullptr) context_.jvm.jni()->DeleteGlobalRef(layout_.ownable);
+  for (jclass klass : {layout_.ownable, layout_.condition}) {
+    if (klass != nullptr) context_.jvm.jni()->DeleteGlobalRef(klass);
+  }
 }
 
 Result<control::EngineReport> LockEngine::probe() {
@@ -153,6 +157,16 @@ Status LockEngine::try_hooks() {
   return status;
 }
 
+jfieldID LockEngine::find_field(const char* class_name, const char* name, const char* type, jclass* keep) {
+  JNIEnv* jni = context_.jvm.jni();
+  jclass klass = jni->FindClass(class_name);
+  jfieldID field = klass != nullptr ? jni->GetFieldID(klass, name, type) : nullptr;
+  jni->ExceptionClear();
+  if (field != nullptr && keep != nullptr) *keep = static_cast<jclass>(jni->NewGlobalRef(klass));
+  if (klass != nullptr) jni->DeleteLocalRef(klass);
+  return field;
+}
+
 Status LockEngine::find_layout() {
   const hotspot::VmStructs& structs = *context_.jvm.lib().structs();
   const auto owner = structs.offset("ObjectMonitor", "_owner");
@@ -161,21 +175,12 @@ Status LockEngine::find_layout() {
   layout_.owner = *owner;
   layout_.recursions = *recursions;
 
-  JNIEnv* jni = context_.jvm.jni();
-  jclass thread = jni->FindClass("java/lang/Thread");
-  if (thread != nullptr) {
-    layout_.park_blocker = jni->GetFieldID(thread, "parkBlocker", "Ljava/lang/Object;");
-    layout_.interrupted = jni->GetFieldID(thread, "interrupted", "Z");
-    jni->ExceptionClear();
-  }
-  jclass ownable = jni->FindClass("java/util/concurrent/locks/AbstractOwnableSynchronizer");
-  if (ownable != nullptr) {
-    layout_.exclusive_owner = jni->GetFieldID(ownable, "exclusiveOwnerThread", "Ljava/lang/Thread;");
-    if (layout_.exclusive_owner != nullptr) layout_.ownable = static_cast<jclass>(jni->NewGlobalRef(ownable));
-    jni->DeleteLocalRef(ownable);
-  }
-  if (thread != nullptr) jni->DeleteLocalRef(thread);
-  jni->ExceptionClear();
+  layout_.park_blocker = find_field("java/lang/Thread", "parkBlocker", "Ljava/lang/Object;", nullptr);
+  layout_.interrupted = find_field("java/lang/Thread", "interrupted", "Z", nullptr);
+  layout_.exclusive_owner = find_field("java/util/concurrent/locks/AbstractOwnableSynchronizer", "exclusiveOwnerThread",
+                                       "Ljava/lang/Thread;", &layout_.ownable);
+  layout_.condition_of = find_field("java/util/concurrent/locks/AbstractQueuedSynchronizer$ConditionObject", "this$0",
+                                    "Ljava/util/concurrent/locks/AbstractQueuedSynchronizer;", &layout_.condition);
   if (layout_.park_blocker == nullptr) return Error{Errc::kUnsupported, "java.lang.Thread has no field parkBlocker"};
   return {};
 }

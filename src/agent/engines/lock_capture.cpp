@@ -62,9 +62,11 @@ Status LockCapture::take_memory(const Sizes& sizes) {
   name_set_memory_ = Mapping(kKnownNames * sizeof(NumberSet::Slot));
   monitor_memory_ = Mapping(kMonitors * sizeof(ContendedMonitor));
   monitor_of_name_memory_ = Mapping(size_t{kMostNames} * sizeof(void*));
-  without_owner_memory_ = Mapping(size_t{kMostNames} * sizeof(bool));
-  for (const Mapping* memory : {&block_memory_, &chain_memory_, &name_memory_, &chain_set_memory_, &name_set_memory_,
-                                &monitor_memory_, &monitor_of_name_memory_, &without_owner_memory_}) {
+  plain_memory_ = Mapping(size_t{kMostNames} * sizeof(bool));
+  lock_of_condition_memory_ = Mapping(size_t{kMostNames} * sizeof(uint32_t));
+  for (const Mapping* memory :
+       {&block_memory_, &chain_memory_, &name_memory_, &chain_set_memory_, &name_set_memory_, &monitor_memory_,
+        &monitor_of_name_memory_, &plain_memory_, &lock_of_condition_memory_}) {
     if (!*memory) return Error{Errc::kFailed, "no memory for the buffers of lock events"};
   }
   blocks_.emplace(block_memory_.data(), block_memory_.size(), lock_time_ns());
@@ -74,7 +76,8 @@ Status LockCapture::take_memory(const Sizes& sizes) {
   known_names_.emplace(reinterpret_cast<NumberSet::Slot*>(name_set_memory_.data()), kKnownNames);
   monitors_.emplace(monitor_memory_.data(), kMonitors);
   monitor_of_name_ = reinterpret_cast<std::atomic<ContendedMonitor*>*>(monitor_of_name_memory_.data());
-  without_owner_ = reinterpret_cast<std::atomic<bool>*>(without_owner_memory_.data());
+  plain_ = reinterpret_cast<std::atomic<bool>*>(plain_memory_.data());
+  lock_of_condition_ = reinterpret_cast<std::atomic<uint32_t>*>(lock_of_condition_memory_.data());
   return known_threads_.take_memory();
 }
 

@@ -34,6 +34,8 @@ struct LockLayout {
   jfieldID interrupted = nullptr;      // Thread.interrupted; null: not there before 14
   jfieldID exclusive_owner = nullptr;  // AbstractOwnableSynchronizer.exclusiveOwnerThread
   jclass ownable = nullptr;            // that class, a global reference
+  jfieldID condition_of = nullptr;     // the lock of an AbstractQueuedSynchronizer.ConditionObject
+  jclass condition = nullptr;          // that class, a global reference
 };
 
 class LockCapture final : public ThreadListener {
@@ -125,8 +127,8 @@ class LockCapture final : public ThreadListener {
   uint32_t copy_chain(Local& local, hotspot::Fragment& fragment, const hotspot::LightWalk::Chain& chain,
                       uint64_t lock_record) noexcept;
   uint32_t name_of(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) noexcept;
-  // Does what a thread parks on keep its owner?
-  bool has_owner(JNIEnv* jni, jobject blocker, uint32_t name) noexcept;
+  // Of what a thread parks on: its owner, or the lock whose condition it is.
+  void describe_blocker(jvmtiEnv* jvmti, JNIEnv* jni, jobject blocker, LockRecord& record) noexcept;
 
   ThreadRegistry& threads_;
   const hotspot::ThreadFields fields_;
@@ -137,13 +139,15 @@ class LockCapture final : public ThreadListener {
   const pid_t self_;
 
   Mapping block_memory_, chain_memory_, name_memory_, chain_set_memory_, name_set_memory_, monitor_memory_,
-      monitor_of_name_memory_, without_owner_memory_;
+      monitor_of_name_memory_, plain_memory_, lock_of_condition_memory_;
   std::optional<EventBlocks> blocks_;
   std::optional<MpscRing> chains_, names_;
   std::optional<NumberSet> known_chains_, known_names_;
   std::optional<capture::MonitorTable> monitors_;
   std::atomic<capture::ContendedMonitor*>* monitor_of_name_ = nullptr;  // by the number of the name
-  std::atomic<bool>* without_owner_ = nullptr;                          // by name: it keeps none
+  // By name, of what threads park on: it keeps no owner and is no condition; of a condition, its lock's name.
+  std::atomic<bool>* plain_ = nullptr;
+  std::atomic<uint32_t>* lock_of_condition_ = nullptr;
   std::atomic<uint32_t> last_chain_{0}, last_name_{0};
   std::atomic<uint64_t> park_sequence_{0};
   LockThreads known_threads_;

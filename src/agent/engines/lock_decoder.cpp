@@ -250,6 +250,8 @@ void LockDecoder::write_park(const LockRecord& begin, const LockRecord* end) {
       or_null(chain.failure),
       carrier_of(begin),
       end != nullptr ? name_of(end->end) : std::string_view(),
+      class_of(static_cast<uint32_t>(begin.generation)),
+      identity_of(static_cast<uint32_t>(begin.generation)),
   };
   context_.writer.event(recording::Event::kThreadPark, at(begin), values);
   ++counts_.parks;

@@ -22,12 +22,26 @@ uint64_t end_of_park(uint64_t now, bool is_deadline, int64_t time) noexcept {
 
 }  // namespace
 
-bool LockCapture::has_owner(JNIEnv* jni, jobject blocker, uint32_t name) noexcept {
-  if (layout_.ownable == nullptr || without_owner_[name].load(std::memory_order_relaxed)) return false;
-  // Not taken on trust, as the answer "no" is: two objects may have the same name.
-  if (jni->IsInstanceOf(blocker, layout_.ownable) == JNI_TRUE) return true;
-  if (name != 0) without_owner_[name].store(true, std::memory_order_relaxed);
-  return false;
+void LockCapture::describe_blocker(jvmtiEnv* jvmti, JNIEnv* jni, jobject blocker, LockRecord& record) noexcept {
+  record.lock = name_of(jvmti, jni, blocker);
+  if (plain_[record.lock].load(std::memory_order_relaxed)) return;
+  record.generation = lock_of_condition_[record.lock].load(std::memory_order_relaxed);
+  if (record.generation != 0) return;
+  // Only what tells nothing of the object is remembered without a look at it: two may have the same name.
+  if (layout_.ownable != nullptr && jni->IsInstanceOf(blocker, layout_.ownable) == JNI_TRUE) {
+    if (jobject owner = jni->GetObjectField(blocker, layout_.exclusive_owner)) {
+      record.other = static_cast<uint64_t>(threads_.java_id_of(jni, owner));
+      jni->DeleteLocalRef(owner);
+    }
+  } else if (layout_.condition != nullptr && jni->IsInstanceOf(blocker, layout_.condition) == JNI_TRUE) {
+    jobject lock = jni->GetObjectField(blocker, layout_.condition_of);
+    const uint32_t number = lock != nullptr ? name_of(jvmti, jni, lock) : 0;
+    if (lock != nullptr) jni->DeleteLocalRef(lock);
+    record.generation = number;
+    if (record.lock != 0) lock_of_condition_[record.lock].store(number, std::memory_order_relaxed);
+  } else if (record.lock != 0) {
+    plain_[record.lock].store(true, std::memory_order_relaxed);
+  }
 }
 
 LockCapture::Park LockCapture::park(jvmtiEnv* jvmti, JNIEnv* jni, bool is_deadline, int64_t time,
@@ -43,13 +57,7 @@ LockCapture::Park LockCapture::park(jvmtiEnv* jvmti, JNIEnv* jni, bool is_deadli
   jthread self = mine->thread->ref;
   if (record.virtual_id != 0 && jvmti->GetCurrentThread(&self) != JVMTI_ERROR_NONE) self = nullptr;
   if (jobject blocker = self != nullptr ? jni->GetObjectField(self, layout_.park_blocker) : nullptr) {
-    record.lock = name_of(jvmti, jni, blocker);
-    if (has_owner(jni, blocker, record.lock)) {
-      if (jobject owner = jni->GetObjectField(blocker, layout_.exclusive_owner)) {
-        record.other = static_cast<uint64_t>(threads_.java_id_of(jni, owner));
-        jni->DeleteLocalRef(owner);
-      }
-    }
+    describe_blocker(jvmti, jni, blocker, record);
     jni->DeleteLocalRef(blocker);
   }
   if (record.virtual_id != 0 && self != nullptr) jni->DeleteLocalRef(self);

@@ -29,12 +29,13 @@ struct LockRecord {
   // kBlocked: the monitor's owner then, kExit and kUnlocked: afterwards, as the JVM writes it; kWaited: the serial of
   // the thread that notified; kPark: id of the thread that held the lock; kUnpark: of the target.
   uint64_t other;
-  uint64_t generation;  // of the monitor; kWaited: the timeout, ms
-  uint64_t sequence;    // kWaited: how long, ns
-  int64_t virtual_id;   // of the virtual thread; 0: it was the thread itself
-  uint32_t thread;      // serial
-  uint32_t chain;       // its number; 0: none
-  uint32_t lock;        // number of its name; 0: none
+  // Of the monitor; kWaited: the timeout, ms; kPark: number of the name of the lock whose condition it parks on.
+  uint64_t generation;
+  uint64_t sequence;   // kWaited: how long, ns
+  int64_t virtual_id;  // of the virtual thread; 0: it was the thread itself
+  uint32_t thread;     // serial
+  uint32_t chain;      // its number; 0: none
+  uint32_t lock;       // number of its name; 0: none
   LockAct act;
   bool is_deadline;  // of a park: `object` is a time, not a span
   bool after_wait;   // of kBlocked: since it was notified
