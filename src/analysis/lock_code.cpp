@@ -46,7 +46,17 @@ constexpr MethodRule kMethods[] = {
     {"java.lang.Object.wait", kInside},
 };
 
+uint8_t traits_of(std::string_view method) {
+  const auto* rule = std::find_if(std::begin(kMethods), std::end(kMethods),
+                                  [&](const MethodRule& r) { return method.starts_with(r.begin); });
+  return rule == std::end(kMethods) ? 0 : rule->traits;
+}
+
 }  // namespace
+
+bool is_inside_of_locking(std::string_view method) {
+  return (traits_of(method) & kInside) != 0;
+}
 
 std::string_view lock_group_name(LockGroup group) {
   return kGroupNames[static_cast<size_t>(group)];
@@ -54,11 +64,7 @@ std::string_view lock_group_name(LockGroup group) {
 
 LockCode::LockCode(const Model& model) : model_(model) {
   traits_.reserve(model.methods.size());
-  for (const Method& method : model.methods) {
-    const auto* rule = std::find_if(std::begin(kMethods), std::end(kMethods),
-                                    [&](const MethodRule& r) { return method.name.starts_with(r.begin); });
-    traits_.push_back(rule == std::end(kMethods) ? 0 : rule->traits);
-  }
+  for (const Method& method : model.methods) traits_.push_back(traits_of(method.name));
   of_class_.reserve(model.locks.locks.size());
   for (const LockObject& lock : model.locks.locks) {
     const std::string& name = model.methods[lock.klass.value].name;

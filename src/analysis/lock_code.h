@@ -18,6 +18,9 @@ constexpr bool is_lock(LockGroup group) {
   return group == LockGroup::kMonitor || group == LockGroup::kJuc;
 }
 
+// Is this method (package.Class.method) an inside of locking?
+bool is_inside_of_locking(std::string_view method);
+
 class LockCode {
  public:
   explicit LockCode(const Model& model);

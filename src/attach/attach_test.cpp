@@ -177,7 +177,8 @@ TEST(RequestLoad, NeverSignalsAProcessThatIsNoJvm) {
   pretended.pid = pretended.namespace_pid = child;
   pretended.uid = ::geteuid();
   pretended.gid = ::getegid();
-  const auto pending = request_load(pretended, {.library = "/x.so", .options = "", .timeout = millis(100)});
+  const auto pending =
+      request_load(pretended, {.library = "/x.so", .options = "", .patience = {.timeout = millis(100)}});
   EXPECT_FALSE(pending.ok());
   EXPECT_EQ(::waitpid(child, nullptr, WNOHANG), 0) << "it has been killed";
   ::kill(child, SIGKILL);

@@ -103,22 +103,10 @@ bool is_for_this_machine(const TargetRoot& root, const std::string& libjvm) {
   return header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_machine == kMachine;
 }
 
-std::optional<Error> find_obstacle(const Process& process, const Jvm& jvm, const AttachFlags& flags, bool has_socket,
-                                   bool other_machine) {
+std::optional<Error> why_mute(const Process& process, const Jvm& jvm, const AttachFlags& flags, bool has_socket) {
   const std::string who = "JVM " + std::to_string(jvm.pid);
   if (process.vm && process.vm->kind == VmKind::kOpenJ9) {
     return Error{Errc::kUnsupported, who + " is OpenJ9: tarsier records HotSpot JVMs only"};
-  }
-  if (process.vm && process.vm->musl) {
-    return Error{Errc::kNotPermitted, who +
-                                          " runs on musl (Alpine): the agent does not work there yet, it needs glibc; "
-                                          "run the program on a JDK for glibc, or record it with the JDK's own JFR and "
-                                          "read that recording with: tarsier report FILE"};
-  }
-  if (other_machine) {
-    return Error{Errc::kNotPermitted, who +
-                                          " runs code of another architecture than this tarsier: use the tarsier that "
-                                          "was built for it"};
   }
   if (::geteuid() != 0 && ::geteuid() != jvm.uid) {
     return Error{Errc::kNotPermitted, who + " belongs to user " + jvm.user +
@@ -134,11 +122,6 @@ std::optional<Error> find_obstacle(const Process& process, const Jvm& jvm, const
                                           " was started with -XX:+DisableAttachMechanism: start it without that, or "
                                           "record it from its start by: tarsier record -- java ..."};
   }
-  if (flags.agent_loading_disabled) {
-    return Error{Errc::kNotPermitted, who +
-                                          " was started with -XX:-EnableDynamicAgentLoading: start it without that, "
-                                          "or record it from its start by: tarsier record -- java ..."};
-  }
   if (process.status.state == 'T' || process.status.state == 't') {
     return Error{Errc::kNotPermitted,
                  who + " is stopped and can't answer: continue it by: kill -CONT " + std::to_string(jvm.pid)};
@@ -152,6 +135,29 @@ std::optional<Error> find_obstacle(const Process& process, const Jvm& jvm, const
     return Error{Errc::kNotPermitted, who +
                                           " does not handle SIGQUIT yet, which would kill it: wait until it has "
                                           "started"};
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> find_obstacle(const Process& process, const Jvm& jvm, const AttachFlags& flags,
+                                   bool other_machine) {
+  if (jvm.mute) return jvm.mute;
+  const std::string who = "JVM " + std::to_string(jvm.pid);
+  if (process.vm && process.vm->musl) {
+    return Error{Errc::kNotPermitted, who +
+                                          " runs on musl (Alpine): the agent does not work there yet, it needs glibc; "
+                                          "run the program on a JDK for glibc, or record it with the JDK's own JFR and "
+                                          "read that recording with: tarsier report FILE"};
+  }
+  if (other_machine) {
+    return Error{Errc::kNotPermitted, who +
+                                          " runs code of another architecture than this tarsier: use the tarsier that "
+                                          "was built for it"};
+  }
+  if (flags.agent_loading_disabled) {
+    return Error{Errc::kNotPermitted, who +
+                                          " was started with -XX:-EnableDynamicAgentLoading: start it without that, "
+                                          "or record it from its start by: tarsier record -- java ..."};
   }
   return std::nullopt;
 }
@@ -200,7 +206,8 @@ Result<Jvm> describe(const Process& process) {
   for (const char* counted : {"java.rt.vmFlags", "java.rt.vmArgs"}) jvm.arguments += " " + counter(perf, counted);
   AttachFlags flags;
   apply_arguments(jvm.arguments, flags);
-  jvm.obstacle = find_obstacle(process, jvm, flags, has_socket, other_machine);
+  jvm.mute = why_mute(process, jvm, flags, has_socket);
+  jvm.obstacle = find_obstacle(process, jvm, flags, other_machine);
   return jvm;
 }
 

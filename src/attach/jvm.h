@@ -26,7 +26,8 @@ struct Jvm {
   std::string arguments;  // what we know of its JVM arguments, blank-separated; later ones win
   Nanos uptime;
   bool own_root = false;          // its files are not ours: a container or a chroot
-  std::optional<Error> obstacle;  // why we can't attach, and what to do
+  std::optional<Error> obstacle;  // why we can't load our agent, and what to do
+  std::optional<Error> mute;      // why it can't even be asked about itself; then that is the obstacle
 };
 
 // kNotFound if there is no such process, or it is no JVM.

@@ -1,7 +1,5 @@
-// HotSpot's dynamic attach, from outside: make the JVM listen (a file .attach_pidN and SIGQUIT), connect to its socket
-// .java_pidN, ask it to load our library.
+// Asks a JVM to load our library, by a request of its attach mechanism (request.h): load PATH true OPTIONS.
 //
-//   request  1\0load\0PATH\0true\0OPTIONS\0       version 1, which 24 and later still take beside their own version 2
 //   reply    completion code\n text               8: the agent's return code alone in a line
 //                                                 9 to 20: "return code: N"; a library that can't be loaded: code -1
 //                                                 21 and later: that too has code 0, and a text without a return code
@@ -12,9 +10,9 @@
 #include <string_view>
 
 #include "attach/jvm.h"
+#include "attach/request.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
-#include "base/units.h"
 
 namespace tarsier::attach {
 
@@ -37,12 +35,9 @@ class PendingLoad {
 struct LoadRequest {
   std::string library;  // absolute, as the JVM sees it
   std::string options;
-  Nanos timeout{seconds(10)};  // to make the JVM listen
-  int cancel_fd = -1;          // readable: give up
+  Patience patience = {};
 };
 
-// SIGQUIT, which ends a process that does not handle it, is sent only to a process that is a HotSpot JVM with a handler
-// for it; a pid that is given to another process in between does not get it either.
 Result<PendingLoad> request_load(const Jvm& jvm, const LoadRequest& request);
 
 }  // namespace tarsier::attach

@@ -8,7 +8,7 @@
 namespace tarsier::cli {
 namespace {
 
-constexpr std::array<const Command*, 10> kCommands = {&kPs,     &kRecord,     &kReport, &kCompare,     &kExport,
+constexpr std::array<const Command*, 11> kCommands = {&kPs,     &kRecord,     &kReport, &kCompare,     &kExport, &kDump,
                                                       &kDoctor, &kCompletion, &kMan,    &kHelpCommand, &kVersion};
 
 constexpr ExitCode kExitCodes[] = {

@@ -260,7 +260,7 @@ Result<Call> attach_to(const attach::Jvm& jvm, const std::string& library, Signa
   auto socket = ControlSocket::open({jvm, false});
   if (!socket) return std::move(socket).error();
   auto load = attach::request_load(
-      jvm, {.library = delivered->path, .options = socket->agent_options(), .cancel_fd = signals.fd()});
+      jvm, {.library = delivered->path, .options = socket->agent_options(), .patience = {.cancel_fd = signals.fd()}});
   if (!load) return std::move(load).error();
   auto channel = socket->wait_for_attached(*load, signals);
   if (!channel) return std::move(channel).error();

@@ -1,0 +1,180 @@
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Threads that wait for one another for ever, or nearly so, and that say so themselves.
+ *
+ * <pre>Deadlocks KIND COUNT [later]</pre>
+ *
+ * KIND is monitors, locks or mixed: a cycle of COUNT threads, each of which holds one lock and wants the next one's. Or
+ * one of the near misses: chain (the last thread waits for nobody), timed (a cycle whose last wait has an end), semaphore
+ * (a thread that waits for a permit that it holds itself), hostile (a cycle of two threads whose names look like parts of
+ * a thread dump). With "later" it waits for a line on stdin before it begins.
+ *
+ * Prints one line "EDGE thread|class|identity|owner" for each wait that is part of a deadlock, as the program itself sees
+ * it, then READY; and ends when stdin does.
+ */
+public class Deadlocks {
+    /** What a thread can hold and another one can want. */
+    interface Lockable {
+        void hold(Runnable inside);
+        /** What a thread that waits for it waits for, as the JVM sees it. */
+        Object of(Thread waiting);
+    }
+
+    static final class Monitor implements Lockable {
+        private final Object object = new Object();
+        @Override public void hold(Runnable inside) {
+            synchronized (object) {
+                inside.run();
+            }
+        }
+        @Override public Object of(Thread waiting) {
+            return object;
+        }
+    }
+
+    static final class Lock implements Lockable {
+        private final ReentrantLock lock = new ReentrantLock();
+        private final boolean timed;
+        Lock(boolean timed) {
+            this.timed = timed;
+        }
+        @Override public void hold(Runnable inside) {
+            if (!timed || !lock.tryLock()) acquire();
+            try {
+                inside.run();
+            } finally {
+                lock.unlock();
+            }
+        }
+        private void acquire() {
+            if (!timed) {
+                lock.lock();
+                return;
+            }
+            try {
+                lock.tryLock(1, TimeUnit.DAYS);
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+        @Override public Object of(Thread waiting) {
+            return LockSupport.getBlocker(waiting);
+        }
+    }
+
+    private static final String[] HOSTILE = {
+        "\" #99 prio=5 os_prio=0 tid=0x1 nid=0x1 runnable",
+        "two\nlines\n\tat fake.Frame.run(Fake.java:1)\n\t- locked <0x00000000deadbeef> (a fake.Lock)\n\"other\" #1\n"
+            + "\u001b[31m\u00e4\u65e5\ud83d\ude00",
+    };
+
+    private static Lockable lock(String kind, int number, int count) {
+        switch (kind) {
+            case "monitors":
+            case "hostile":
+                return new Monitor();
+            case "mixed":
+                return number % 2 == 0 ? new Monitor() : new Lock(false);
+            default:
+                return new Lock(kind.equals("timed") && number == 0);
+        }
+    }
+
+    private static boolean waits(Thread thread) {
+        Thread.State state = thread.getState();
+        return state == Thread.State.BLOCKED
+            || ((state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING)
+                && LockSupport.getBlocker(thread) != null);
+    }
+
+    private static void await(CyclicBarrier all) {
+        try {
+            all.await();
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static void cycle(String kind, int count) throws Exception {
+        boolean closed = !kind.equals("chain");
+        List<Lockable> locks = new ArrayList<>();
+        for (int i = 0; i < count; i++) locks.add(lock(kind, i, count));
+        CyclicBarrier all = new CyclicBarrier(count);
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            int own = i;
+            int next = (i + 1) % count;
+            Thread thread = new Thread(() -> locks.get(own).hold(() -> {
+                await(all);
+                if (next != 0 || closed) wantNext(locks.get(next));
+                else sleepForEver();
+            }), kind.equals("hostile") ? HOSTILE[i] : "worker-" + i);
+            thread.setDaemon(true);
+            threads.add(thread);
+            thread.start();
+        }
+        for (int i = 0; i < count; i++) {
+            boolean last = i == count - 1;
+            // A barrier is something to wait for as well: only what is behind it counts.
+            while (last && !closed ? threads.get(i).getState() != Thread.State.TIMED_WAITING
+                                   : !(waits(threads.get(i)) && isInWantNext(threads.get(i)))) {
+                Thread.sleep(5);
+            }
+        }
+        if (!closed || kind.equals("timed")) return;
+        for (int i = 0; i < count; i++) {
+            Object wanted = locks.get((i + 1) % count).of(threads.get(i));
+            System.out.println("EDGE " + threads.get(i).getName().replace("\n", "\\n") + "|" + wanted.getClass().getName()
+                + "|" + Integer.toHexString(System.identityHashCode(wanted)) + "|"
+                + threads.get((i + 1) % count).getName().replace("\n", "\\n"));
+        }
+    }
+
+    private static boolean isInWantNext(Thread thread) {
+        for (StackTraceElement frame : thread.getStackTrace()) {
+            if (frame.getMethodName().equals("wantNext")) return true;
+        }
+        return false;
+    }
+
+    private static void wantNext(Lockable lock) {
+        lock.hold(() -> { });
+    }
+
+    private static void sleepForEver() {
+        try {
+            Thread.sleep(Long.MAX_VALUE);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static void semaphore() throws Exception {
+        Semaphore one = new Semaphore(1);
+        Thread thread = new Thread(() -> {
+            one.acquireUninterruptibly();
+            one.acquireUninterruptibly();
+        }, "worker-0");
+        thread.setDaemon(true);
+        thread.start();
+        while (!waits(thread)) Thread.sleep(5);
+    }
+
+    public static void main(String[] args) throws Exception {
+        if (args.length > 2 && args[2].equals("later")) {
+            System.out.println("WAITING");
+            System.in.read();
+        }
+        if (args[0].equals("semaphore")) semaphore();
+        else cycle(args[0], Integer.parseInt(args[1]));
+        System.out.println("READY");
+        while (System.in.read() >= 0) { }
+    }
+}
