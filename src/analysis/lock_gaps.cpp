@@ -1,9 +1,8 @@
 #include "analysis/lock_gaps.h"
 
 #include <algorithm>
+#include <span>
 #include <vector>
-
-#include "analysis/grouped_indices.h"
 
 namespace tarsier::analysis {
 namespace {
@@ -12,18 +11,18 @@ namespace {
 constexpr int64_t kWidestGap = 1'000'000'000;
 
 struct Numbered {
+  int64_t counter = 0;
   int64_t sequence = 0;
   int64_t time_ns = 0;
   auto operator<=>(const Numbered&) const = default;
 };
 
-void add_number(std::vector<Numbered>& events, int64_t sequence, int64_t time_ns) {
-  if (sequence != 0) events.push_back({sequence, time_ns});
+void add_number(std::vector<Numbered>& events, int64_t counter, int64_t sequence, int64_t time_ns) {
+  if (sequence != 0) events.push_back({counter, sequence, time_ns});
 }
 
-// Of one counter, which began with 1. Takes `events` apart.
-void count(std::vector<Numbered>& events, bool timed, LockGaps& gaps) {
-  std::sort(events.begin(), events.end());
+// Of one counter, which began with 1; in order.
+void count_one(std::span<const Numbered> events, bool timed, LockGaps& gaps) {
   int64_t before = 0, time_before = INT64_MIN;
   for (const Numbered& event : events) {
     if (event.sequence < 0 || event.sequence - before > kWidestGap) {
@@ -42,29 +41,37 @@ void count(std::vector<Numbered>& events, bool timed, LockGaps& gaps) {
   }
 }
 
+void count_all(std::vector<Numbered>& events, bool timed, LockGaps& gaps) {
+  std::sort(events.begin(), events.end());
+  for (size_t first = 0, last = 0; first < events.size(); first = last) {
+    while (last < events.size() && events[last].counter == events[first].counter) ++last;
+    count_one({&events[first], last - first}, timed, gaps);
+  }
+  events.clear();
+}
+
 }  // namespace
 
 LockGaps lock_gaps(const LockEvents& events) {
   LockGaps gaps;
-  // Each period of a monitor has a counter of its own, and numbers are drawn by the one who holds it.
-  const size_t periods = events.periods.size();
-  const GroupedIndices enters(events.enters, periods, [](const MonitorEnter& e) { return e.period.value; });
-  const GroupedIndices exits(events.exits, periods, [](const MonitorExit& e) { return e.period.value; });
   std::vector<Numbered> numbers;
-  for (size_t i = 0; i < periods; ++i) {
-    numbers.clear();
-    for (const uint32_t e : enters.of(i)) add_number(numbers, events.enters[e].sequence, events.enters[e].end_ns);
-    for (const uint32_t e : exits.of(i)) add_number(numbers, events.exits[e].sequence, events.exits[e].time_ns);
-    count(numbers, true, gaps);
+  // Each generation has a counter of its own, and numbers are drawn by the one who holds the monitor. Of a release that
+  // does not know any more which object it was about, the generation still tells.
+  const auto generation = [&](PeriodIndex period) { return events.periods[period.value].generation; };
+  for (const MonitorEnter& enter : events.enters) {
+    add_number(numbers, generation(enter.period), enter.sequence, enter.end_ns);
   }
+  for (const MonitorExit& exit : events.exits) {
+    add_number(numbers, generation(exit.period), exit.sequence, exit.time_ns);
+  }
+  count_all(numbers, true, gaps);
   // Parks and unparks have one for all. Nobody holds anything then: times may be out of step.
-  numbers.clear();
   for (const ThreadPark& park : events.parks) {
-    add_number(numbers, park.sequence, park.begin_ns);
-    add_number(numbers, park.end_sequence, park.end_ns);
+    add_number(numbers, 0, park.sequence, park.begin_ns);
+    add_number(numbers, 0, park.end_sequence, park.end_ns);
   }
-  for (const Unpark& unpark : events.unparks) add_number(numbers, unpark.sequence, unpark.time_ns);
-  count(numbers, false, gaps);
+  for (const Unpark& unpark : events.unparks) add_number(numbers, 0, unpark.sequence, unpark.time_ns);
+  count_all(numbers, false, gaps);
   return gaps;
 }
 

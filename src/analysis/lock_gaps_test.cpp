@@ -28,6 +28,13 @@ TEST_F(LockGapsTest, a_complete_trace_has_none) {
   EXPECT_EQ(gaps.numbered, 6U);
 }
 
+TEST_F(LockGapsTest, a_release_that_lost_its_object_is_not_missing) {
+  trace.exit(period, a, 30, 1, "main;a");
+  trace.exit(trace.period(trace.lock("p.Lock", 0), 1), a, 31, 2, "main;a");
+  trace.enter(period, b, 10, 32, 3);
+  EXPECT_FALSE(lock_gaps(trace.events()).any());
+}
+
 TEST_F(LockGapsTest, numbers_that_are_not_there_are_missing_events) {
   trace.exit(period, a, 30, 3, "main;a");
   trace.enter(period, b, 10, 32, 5);

@@ -16,6 +16,48 @@ void add_blocked(LockPressure& pressure, const TimeSlices& slices, const Blocked
   }
 }
 
+// Which threads use which locks, and when: uncontended use leaves no trace, so what lies between counts.
+class Users {
+ public:
+  struct Use {
+    uint32_t lock = 0;           // index into `locks`
+    size_t first = 0, last = 0;  // slices
+  };
+
+  Users(size_t threads, const BlockedTimes& times, const TimeSlices& slices, const std::vector<LockIndex>& locks)
+      : uses_(threads) {
+    std::unordered_map<LockIndex, uint32_t> place;
+    for (uint32_t i = 0; i < locks.size(); ++i) place[locks[i]] = i;
+    for (const BlockedPiece& piece : times.pieces()) {
+      const auto lock = place.find(piece.lock);
+      if (lock == place.end()) continue;
+      const size_t first = slice_of(slices, piece.begin_ns), last = slice_of(slices, piece.end_ns - 1);
+      add(piece.thread, lock->second, first, last);
+      add(piece.owner.thread, lock->second, first, last);
+    }
+  }
+
+  [[nodiscard]] const std::vector<std::vector<Use>>& all() const { return uses_; }
+  [[nodiscard]] std::span<const Use> of(ThreadIndex thread) const {
+    return thread.value < uses_.size() ? std::span<const Use>(uses_[thread.value]) : std::span<const Use>();
+  }
+
+ private:
+  static size_t slice_of(const TimeSlices& slices, int64_t time_ns) {
+    return slices.empty() ? 0 : slices.at(std::clamp(time_ns, slices.begin_ns, slices.end_ns - 1));
+  }
+  void add(ThreadIndex thread, uint32_t lock, size_t first, size_t last) {
+    if (thread.value >= uses_.size()) return;
+    auto& uses = uses_[thread.value];
+    auto use = std::find_if(uses.begin(), uses.end(), [&](const Use& each) { return each.lock == lock; });
+    if (use == uses.end()) use = uses.insert(use, {lock, first, first});
+    use->first = std::min(use->first, first);
+    use->last = std::max({use->last, first, last});
+  }
+
+  std::vector<std::vector<Use>> uses_;  // by thread
+};
+
 }  // namespace
 
 int64_t TimeSlices::begin_of(size_t slice) const {
@@ -36,46 +78,34 @@ TimeSlices time_slices(const Model& model, const Selection& selection) {
 
 std::vector<LockPressure> lock_pressure(const Model& model, const BlockedTimes& times, const Selection& selection,
                                         const std::vector<LockIndex>& locks) {
-  std::vector<LockPressure> pressures(locks.size());
-  std::unordered_map<LockIndex, uint32_t> place;
-  for (uint32_t i = 0; i < locks.size(); ++i) place[locks[i]] = i;
-  // By thread: the locks that it uses.
-  std::vector<std::vector<uint32_t>> used(model.threads.size());
-  const auto uses = [&](ThreadIndex thread, uint32_t lock) {
-    if (thread.value >= used.size()) return;
-    auto& of = used[thread.value];
-    if (std::find(of.begin(), of.end(), lock) == of.end()) of.push_back(lock);
-  };
-  for (const BlockedPiece& piece : times.pieces()) {
-    const auto lock = place.find(piece.lock);
-    if (lock == place.end()) continue;
-    uses(piece.thread, lock->second);
-    uses(piece.owner.thread, lock->second);
-  }
-  for (const auto& of : used) {
-    for (const uint32_t lock : of) pressures[lock].users += 1;
-  }
   const TimeSlices slices = time_slices(model, selection);
   const Samples& samples = samples_of(model, Profile::kCpu);
+  const Users users(model.threads.size(), times, slices, locks);
+  std::vector<LockPressure> pressures(locks.size());
   for (size_t i = 0; i < locks.size(); ++i) {
+    pressures[i].present.resize(kPressureSlices);
     pressures[i].blocked_ns.resize(kPressureSlices);
     if (!samples.empty()) pressures[i].running_ns.resize(kPressureSlices);
     if (slices.empty()) continue;
     for (const BlockedSpan& span : times.of(locks[i])) add_blocked(pressures[i], slices, span);
   }
-  for (const Sample& sample : samples) {
-    if (sample.thread.value >= used.size() || sample.time_ns < slices.begin_ns || sample.time_ns >= slices.end_ns) {
-      continue;
+  for (const auto& of_thread : users.all()) {
+    for (const Users::Use& use : of_thread) {
+      pressures[use.lock].users += 1;
+      for (size_t slice = use.first; slice <= use.last; ++slice) pressures[use.lock].present[slice] += 1;
     }
-    for (const uint32_t lock : used[sample.thread.value]) {
-      pressures[lock].running_ns[slices.at(sample.time_ns)] += sample.weight;
+  }
+  for (const Sample& sample : samples) {
+    if (sample.time_ns < slices.begin_ns || sample.time_ns >= slices.end_ns) continue;
+    for (const Users::Use& use : users.of(sample.thread)) {
+      pressures[use.lock].running_ns[slices.at(sample.time_ns)] += sample.weight;
     }
   }
   return pressures;
 }
 
 double pressure_in(const LockPressure& pressure, const TimeSlices& slices, size_t slice) {
-  const double whole = static_cast<double>(slices.length()) * static_cast<double>(pressure.users);
+  const double whole = static_cast<double>(slices.length()) * static_cast<double>(pressure.present[slice]);
   return whole > 0 ? std::min(1.0, static_cast<double>(pressure.blocked_ns[slice]) / whole) : 0;
 }
 

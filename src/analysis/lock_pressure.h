@@ -11,7 +11,9 @@ namespace tarsier::analysis {
 constexpr size_t kPressureSlices = 60;
 
 struct LockPressure {
-  uint64_t users = 0;               // threads that were blocked by it, or held it meanwhile
+  uint64_t users = 0;  // threads that were blocked by it, or held it meanwhile
+  // By slice: those from the slice in which they were first seen to that in which they were last.
+  std::vector<uint32_t> present;
   std::vector<int64_t> blocked_ns;  // by slice
   // What CPU samples of the users stand for, by slice; empty if there are none in the recording.
   std::vector<int64_t> running_ns;
@@ -34,7 +36,7 @@ TimeSlices time_slices(const Model& model, const Selection& selection);
 std::vector<LockPressure> lock_pressure(const Model& model, const BlockedTimes& times, const Selection& selection,
                                         const std::vector<LockIndex>& locks);
 
-// Of the users' time in that slice, 0..1.
+// Of the time of the users that were present in that slice, 0..1.
 double pressure_in(const LockPressure& pressure, const TimeSlices& slices, size_t slice);
 
 }  // namespace tarsier::analysis

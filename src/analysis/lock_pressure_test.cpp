@@ -37,6 +37,19 @@ TEST_F(LockPressureTest, is_the_blocked_part_of_the_users_time_in_each_slice) {
   EXPECT_TRUE(of.running_ns.empty());
 }
 
+TEST_F(LockPressureTest, who_is_not_there_yet_or_any_more_does_not_count) {
+  trace.enter(period, c, 5000, 5100, 3);
+  trace.enter(period, b, 5850, 5900, 4);
+  const LockPressure of = pressure();
+  EXPECT_EQ(of.users, 3U);
+  EXPECT_EQ(of.present[0], 0U);
+  EXPECT_EQ(of.present[1], 2U);
+  EXPECT_EQ(of.present[30], 1U);  // B comes back
+  EXPECT_EQ(of.present[50], 2U);
+  EXPECT_EQ(of.present[59], 0U);
+  EXPECT_DOUBLE_EQ(pressure_in(of, time_slices(trace.model, {}), 50), 0.5);
+}
+
 TEST_F(LockPressureTest, has_what_the_users_ran_beside_it) {
   trace.sample(a, "main;a", 40, Nanos(220));
   trace.sample(c, "main;c", 70, Nanos(220));

@@ -1,4 +1,4 @@
-// The verdict's sentence about locks.
+// The verdict's sentences about locks.
 #pragma once
 
 #include <string>
@@ -9,5 +9,7 @@ namespace tarsier::analysis {
 
 // Empty if threads hardly ever waited for locks.
 std::string lock_verdict(const Model& model);
+// Who is to blame in the end; empty if that is hardly ever anybody else than who held the lock.
+std::string root_cause_verdict(const Model& model);
 
 }  // namespace tarsier::analysis

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "analysis/lock_trace.h"
 
 namespace tarsier::analysis {
@@ -46,6 +48,32 @@ TEST_F(LockVerdict, is_silent_where_hardly_anybody_waited) {
   EXPECT_EQ(lock_verdict(trace.model), "");
   trace.park(trace.lock("java.util.concurrent.FutureTask", 1), c, 0, kSecond, 2, 0, "main;get");
   EXPECT_EQ(lock_verdict(trace.model), "");
+}
+
+// A waits for B all the time, and B, most of it, for C.
+TEST_F(LockVerdict, names_the_root_where_the_owner_is_blocked_itself) {
+  const PeriodIndex outer = trace.period(trace.lock("p.Cache", 0x12), 1),
+                    inner = trace.period(trace.lock("p.Log", 0x34), 1);
+  trace.exit(outer, b, 2 * kSecond, 1, "main;p.Cache.fill");
+  trace.enter(outer, a, 0, 2 * kSecond, 2, "main;p.Cache.get");
+  EXPECT_EQ(root_cause_verdict(trace.model), "");
+  trace.exit(inner, c, 2 * kSecond, 1, "main;p.Log.write");
+  trace.enter(inner, b, kSecond / 2, 2 * kSecond, 2, "main;p.Cache.fill");
+  EXPECT_EQ(
+      root_cause_verdict(trace.model),
+      "Root cause of 85.7 % of the lock waiting: p.Log.write holding Log@34; 42.9 % by way of others that wait for "
+      "it while they are waited for, most of it p.Cache.fill holding Cache@12.");
+}
+
+TEST_F(LockVerdict, says_that_threads_wait_for_each_other) {
+  const PeriodIndex one = trace.period(trace.lock("p.One", 1), 1), two = trace.period(trace.lock("p.Two", 2), 1);
+  for (const auto& [period, blocked, by] : {std::tuple(one, a, b), std::tuple(two, b, a)}) {
+    MonitorEnter& enter = trace.enter(period, blocked, 0, kSecond, 0);
+    enter.entered = false;
+    enter.previous_owner = by;
+  }
+  EXPECT_EQ(root_cause_verdict(trace.model),
+            "Root cause of 50.0 % of the lock waiting: threads that wait for each other, one of them for One@1.");
 }
 
 }  // namespace

@@ -128,7 +128,11 @@ std::vector<Activity> thread_activity(const Model& model, const BlockedTimes& ti
     activity.total_ns += period.end_ns - period.begin_ns;
     for_each_overlap(times.of(period.thread), period.begin_ns, period.end_ns,
                      [&](const BlockedPiece& piece, int64_t from, int64_t to) {
-                       (is_lock(piece.group) ? activity.blocked_ns : activity.parked_ns) += to - from;
+                       if (period.lock != kNoLock && piece.lock == period.lock) {
+                         activity.total_ns -= to - from;
+                       } else {
+                         (is_lock(piece.group) ? activity.blocked_ns : activity.parked_ns) += to - from;
+                       }
                      });
   }
   add_cpu(model, labels, ordered, activities);

@@ -16,6 +16,8 @@ struct ActivePeriod {
   ThreadIndex thread{};
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
+  // While it waits for that one it can't be its owner: it is then on its way to it, which is no part of the period.
+  LockIndex lock = kNoLock;
 };
 
 struct Activity {

@@ -72,6 +72,14 @@ TEST_F(ThreadActivity, what_lock_events_tell_is_not_counted_again_as_a_wait) {
   EXPECT_EQ(of.rest_ns(), 40);
 }
 
+TEST_F(ThreadActivity, the_way_to_the_lock_is_no_time_of_its_owner) {
+  const LockIndex lock = trace.lock("java.util.concurrent.locks.ReentrantLock$NonfairSync", 1);
+  trace.park(lock, a, 90, 130, 1, 2);
+  const Activity of = activities({{0, a, 100, 200, lock}}).front();
+  EXPECT_EQ(of.total_ns, 70);
+  EXPECT_EQ(of.blocked_ns, 0);
+}
+
 TEST_F(ThreadActivity, is_known_only_if_something_was_sampled) {
   EXPECT_FALSE(activity_recorded(trace.model));
   wait(a, "io", 160, 100);

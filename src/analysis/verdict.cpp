@@ -153,6 +153,10 @@ std::string locking(const Facts& facts) {
   return lock_verdict(facts.model);
 }
 
+std::string root_of_locking(const Facts& facts) {
+  return root_cause_verdict(facts.model);
+}
+
 std::string not_sampled(const Facts& facts) {
   if (facts.model.profile != Profile::kCpu) return {};
   std::string parts;
@@ -306,7 +310,8 @@ std::string warn_no_period(const Facts& facts) {
 
 using Sentence = std::string (*)(const Facts&);
 constexpr Sentence kSentences[] = {
-    how_long_and_how_much, hottest_method, hottest_thread, not_sampled, allocation, waiting, locking, samples_and_cost};
+    how_long_and_how_much, hottest_method,  hottest_thread, not_sampled, allocation, waiting, locking,
+    root_of_locking,       samples_and_cost};
 constexpr Sentence kWarnings[] = {warn_damaged,   warn_missing,    warn_few_samples, warn_biased,      warn_failed,
                                   warn_imprecise, warn_incomplete, warn_dropped,     warn_unaccounted, warn_no_period};
 
