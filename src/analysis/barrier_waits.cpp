@@ -6,6 +6,8 @@
 #include <set>
 #include <tuple>
 
+#include "analysis/owner_chain.h"
+
 namespace tarsier::analysis {
 namespace {
 
@@ -30,7 +32,7 @@ constexpr uint8_t kNoRule = UINT8_MAX;
 
 class Places {
  public:
-  Places(const Model& model, const Labels& labels) : model_(model), labels_(labels) {
+  Places(const Model& model, const LockCode& code, const Labels& labels) : model_(model), code_(code), labels_(labels) {
     for (const Method& method : model.methods) {
       const auto* rule = std::find_if(std::begin(kRules), std::end(kRules),
                                       [&](const Rule& r) { return method.name.starts_with(r.method); });
@@ -51,12 +53,13 @@ class Places {
     return nullptr;
   }
 
-  // The innermost method of the program; of the JDK if all are.
+  // The innermost method of the program; if all are of the JDK, the one that uses locks and the like.
   [[nodiscard]] uint32_t method(StackIndex stack) const {
     if (stack.value == 0) return kNoLabel;
     StackIndex frame = stack;
     while (frame.value != 0 && in_jdk(frame)) frame = model_.stacks[frame.value].parent;
-    return labels_.of(model_.stacks[frame.value == 0 ? stack.value : frame.value]);
+    if (frame.value == 0) frame = code_.user_frame(stack);
+    return labels_.of(model_.stacks[frame.value]);
   }
 
  private:
@@ -65,6 +68,7 @@ class Places {
   [[nodiscard]] bool in_jdk(StackIndex stack) const { return in_jdk_[model_.stacks[stack.value].method.value]; }
 
   const Model& model_;
+  const LockCode& code_;
   const Labels& labels_;
   std::vector<uint8_t> rules_;  // by method
   std::vector<bool> in_jdk_;    // by method
@@ -72,28 +76,20 @@ class Places {
 
 class Rows {
  public:
-  Rows(const Places& places, BarrierWaits& waits) : places_(places), waits_(waits) {}
+  Rows(const Model& model, const Places& places, BarrierWaits& waits) : model_(model), places_(places), waits_(waits) {}
 
-  uint32_t add(const Rule& rule, StackIndex stack, const Owner& owner, ThreadIndex waiting, int64_t ns) {
-    const uint32_t waiting_in = places_.method(stack), slow_in = places_.method(owner.stack);
-    const auto next = static_cast<uint32_t>(waits_.rows.size());
-    const uint32_t index = index_.try_emplace({rule.kind, waiting_in, slow_in}, next).first->second;
-    if (index == next) {
-      BarrierRow fresh;
-      fresh.kind = rule.kind;
-      fresh.waiting_in = waiting_in;
-      fresh.slow_in = slow_in;
-      waits_.rows.push_back(fresh);
-      slow_.emplace_back();
-      waiting_.emplace_back();
-    }
+  // In that time somebody waited there because of the owner.
+  void add(const Rule& rule, StackIndex stack, ThreadIndex waiting, const Owner& owner, int64_t begin_ns,
+           int64_t end_ns) {
+    const uint32_t index = row_of(rule, places_.method(stack), places_.method(owner.stack));
     BarrierRow& row = waits_.rows[index];
-    row.idle_ns += ns;
+    row.idle_ns += end_ns - begin_ns;
     row.waits += 1;
-    waits_.idle_ns += ns;
-    if (owner.thread != kNobody) slow_[index][owner.thread] += ns;
+    waits_.idle_ns += end_ns - begin_ns;
     waiting_[index].insert(waiting);
-    return index;
+    if (owner.thread == kNobody) return;
+    slow_[index][model_.threads[owner.thread.value].name] += end_ns - begin_ns;
+    waits_.late.push_back({index, owner.thread, begin_ns, end_ns});
   }
 
   void finish() {
@@ -109,11 +105,26 @@ class Rows {
   }
 
  private:
+  uint32_t row_of(const Rule& rule, uint32_t waiting_in, uint32_t slow_in) {
+    const auto next = static_cast<uint32_t>(waits_.rows.size());
+    const auto [found, is_new] = index_.try_emplace({rule.kind, waiting_in, slow_in}, next);
+    if (!is_new) return found->second;
+    BarrierRow row;
+    row.kind = rule.kind;
+    row.waiting_in = waiting_in;
+    row.slow_in = slow_in;
+    waits_.rows.push_back(row);
+    slow_.emplace_back();
+    waiting_.emplace_back();
+    return next;
+  }
+
+  const Model& model_;
   const Places& places_;
   BarrierWaits& waits_;
   std::map<std::tuple<std::string_view, uint32_t, uint32_t>, uint32_t> index_;
-  std::vector<std::map<ThreadIndex, int64_t>> slow_;  // by row
-  std::vector<std::set<ThreadIndex>> waiting_;        // by row
+  std::vector<std::map<std::string_view, int64_t>> slow_;  // by row
+  std::vector<std::set<ThreadIndex>> waiting_;             // by row
 };
 
 void sort_rows(BarrierWaits& waits, const Labels& labels) {
@@ -134,9 +145,7 @@ void sort_rows(BarrierWaits& waits, const Labels& labels) {
     rows.push_back(waits.rows[order[i]]);
   }
   waits.rows = std::move(rows);
-  for (uint32_t& row : waits.row_of_piece) {
-    if (row != BarrierWaits::kNoRow) row = place[row];
-  }
+  for (ActivePeriod& period : waits.late) period.row = place[period.row];
 }
 
 // Thread.join is Object.wait, of which lock events know nothing; the waits of --waits do, but not who ended.
@@ -145,26 +154,34 @@ void add_joins(const Model& model, const Selection& selection, const Places& pla
     if (!selection.has(sample) || sample.stack.value >= model.stacks.size()) continue;
     const Rule* rule = places.barrier(sample.stack);
     if (rule != nullptr && rule->kind == "Thread.join") {
-      rows.add(*rule, sample.stack, Owner::unknown(), sample.thread, sample.weight);
+      rows.add(*rule, sample.stack, sample.thread, Owner::unknown(), 0, sample.weight);
     }
   }
 }
 
 }  // namespace
 
-BarrierWaits barrier_waits(const Model& model, const BlockedTimes& times, const Selection& selection,
-                           const Labels& labels) {
+BarrierWaits barrier_waits(const Model& model, const LockCode& code, const BlockedTimes& times,
+                           const Selection& selection, const Labels& labels) {
   BarrierWaits waits;
-  const Places places(model, labels);
-  Rows rows(places, waits);
-  waits.row_of_piece.reserve(times.pieces().size());
+  const Places places(model, code, labels);
+  Rows rows(model, places, waits);
+  const auto barrier_of = [&](const BlockedPiece& piece) {
+    return is_lock(piece.group) ? nullptr : places.barrier(piece.stack);
+  };
+  const BlockedPiece* waiting = nullptr;
+  const Rule* rule = nullptr;
+  OwnerChain chain(
+      times, [&](const BlockedPiece& piece, const OwnerLink&) { return barrier_of(piece) != nullptr; },
+      [&](int64_t begin_ns, int64_t end_ns, const OwnerLink& link, bool) {
+        // Who is on the way back is not waiting for anybody.
+        if (link.owner.kind == Owner::Kind::kHandOff) return;
+        rows.add(*rule, waiting->stack, waiting->thread, link.owner, begin_ns, end_ns);
+      });
   for (const BlockedPiece& piece : times.pieces()) {
-    const bool idle = !is_lock(piece.group) && selection.has(piece.thread);
-    // Who is on the way back is not waiting for anybody.
-    const Rule* rule = idle && piece.owner.kind != Owner::Kind::kHandOff ? places.barrier(piece.stack) : nullptr;
-    waits.row_of_piece.push_back(
-        rule == nullptr ? BarrierWaits::kNoRow
-                        : rows.add(*rule, piece.stack, piece.owner, piece.thread, piece.end_ns - piece.begin_ns));
+    rule = selection.has(piece.thread) ? barrier_of(piece) : nullptr;
+    waiting = &piece;
+    if (rule != nullptr) chain.follow(piece);
   }
   add_joins(model, selection, places, rows);
   rows.finish();

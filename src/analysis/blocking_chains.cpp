@@ -4,29 +4,36 @@
 #include <map>
 
 #include "analysis/index_table.h"
+#include "analysis/owner_chain.h"
 
 namespace tarsier::analysis {
 namespace {
-
-// Longer chains are taken to end there; a JVM with so many threads behind each other has other troubles.
-constexpr size_t kLongest = 100;  // also the depth of recursion
-// Parts of blocked intervals that are looked at: hostile files end, too.
-constexpr uint64_t kMostSteps = 100'000'000;
 
 bool has_thread(const Owner& owner) {
   return owner.kind == Owner::Kind::kChain || owner.kind == Owner::Kind::kThread;
 }
 
-class Follower {
+class Causes {
  public:
-  Follower(const BlockedTimes& times, const AspectKeys& keys, BlockingChains& chains)
-      : times_(times), keys_(keys), chains_(chains) {}
+  Causes(const AspectKeys& keys, BlockingChains& chains) : keys_(keys), chains_(chains) {}
 
-  void follow(const BlockedPiece& piece) {
-    path_ = {piece.thread};
+  // What comes next is about one who waits for that owner directly.
+  void begin(const BlockedPiece& piece) {
     first_ = cause_of(piece.lock, piece.owner, false);
     chains_.causes[first_].direct_ns += piece.end_ns - piece.begin_ns;
-    follow(piece.begin_ns, piece.end_ns, {piece.lock, piece.owner, 1});
+  }
+
+  // The chain has that root.
+  void end(int64_t length, const OwnerLink& link, bool cycle) {
+    const uint32_t root = cause_of(link.lock, link.owner, cycle);
+    BlockingCause& cause = chains_.causes[root];
+    cause.caused_ns += length;
+    chains_.total_ns += length;
+    cause.longest = std::max(cause.longest, link.number);
+    if (link.number < 2) return;
+    cause.passed_on_ns += length;
+    chains_.passed_on_ns += length;
+    through_[{root, first_}] += length;
   }
 
   void finish() {
@@ -34,52 +41,6 @@ class Follower {
   }
 
  private:
-  // One of a chain: who holds what, the how manyth.
-  struct Link {
-    LockIndex lock;
-    Owner owner;
-    size_t number;
-  };
-
-  // What the owner did in that time: was it blocked itself?
-  void follow(int64_t begin_ns, int64_t end_ns, Link link) {
-    const bool too_many = steps_ >= kMostSteps;
-    if (too_many) chains_.not_followed_ns += end_ns - begin_ns;
-    if (too_many || !has_thread(link.owner) || link.number >= kLongest) return end(end_ns - begin_ns, link);
-    path_.push_back(link.owner.thread);
-    int64_t at = begin_ns;
-    for_each_overlap(times_.of(link.owner.thread), begin_ns, end_ns,
-                     [&](const BlockedPiece& next, int64_t from, int64_t to) {
-                       ++steps_;
-                       // Nobody waits for what he holds.
-                       if (!is_lock(next.group) || next.lock == link.lock) return;
-                       if (from > at) end(from - at, link);
-                       at = to;
-                       pass_on(from, to, {next.lock, next.owner, link.number + 1});
-                     });
-    if (at < end_ns) end(end_ns - at, link);
-    path_.pop_back();
-  }
-
-  void pass_on(int64_t begin_ns, int64_t end_ns, Link link) {
-    const bool cycle = std::find(path_.begin(), path_.end(), link.owner.thread) != path_.end();
-    if (cycle) return end(end_ns - begin_ns, link, true);
-    follow(begin_ns, end_ns, link);
-  }
-
-  // The chain has that root.
-  void end(int64_t length, Link link, bool cycle = false) {
-    const uint32_t root = cause_of(link.lock, link.owner, cycle);
-    BlockingCause& cause = chains_.causes[root];
-    cause.caused_ns += length;
-    chains_.total_ns += length;
-    cause.longest = std::max(cause.longest, static_cast<uint32_t>(link.number));
-    if (link.number < 2) return;
-    cause.passed_on_ns += length;
-    chains_.passed_on_ns += length;
-    through_[{root, first_}] += length;
-  }
-
   uint32_t cause_of(LockIndex lock, const Owner& owner, bool cycle) {
     const uint32_t method = keys_.key(LockAspect::kOwnerMethod, {}, {.owner = owner});
     // Without a chain the thread is all that tells them apart.
@@ -108,15 +69,12 @@ class Follower {
     return found;
   }
 
-  const BlockedTimes& times_;
   const AspectKeys& keys_;
   BlockingChains& chains_;
   IndexTable table_;
   std::vector<ThreadIndex> alone_;  // by cause
   std::map<std::pair<uint32_t, uint32_t>, int64_t> through_;
-  std::vector<ThreadIndex> path_;  // who was blocked, by whom, ..
-  uint32_t first_ = 0;             // the owner that it waits for directly
-  uint64_t steps_ = 0;
+  uint32_t first_ = 0;  // the owner that it waits for directly
 };
 
 // Most caused time first. Indices within `through` follow.
@@ -156,11 +114,21 @@ void sort_causes(BlockingChains& chains, const AspectKeys& keys) {
 
 BlockingChains blocking_chains(const BlockedTimes& times, const Selection& selection, const AspectKeys& keys) {
   BlockingChains chains;
-  Follower follower(times, keys, chains);
+  Causes causes(keys, chains);
+  // Nobody waits for what he holds.
+  const auto by_another_lock = [](const BlockedPiece& piece, const OwnerLink& link) {
+    return is_lock(piece.group) && piece.lock != link.lock;
+  };
+  OwnerChain chain(times, by_another_lock, [&](int64_t begin_ns, int64_t end_ns, const OwnerLink& link, bool cycle) {
+    causes.end(end_ns - begin_ns, link, cycle);
+  });
   for (const BlockedPiece& piece : times.pieces()) {
-    if (is_lock(piece.group) && selection.has(piece.thread)) follower.follow(piece);
+    if (!is_lock(piece.group) || !selection.has(piece.thread)) continue;
+    causes.begin(piece);
+    chain.follow(piece);
   }
-  follower.finish();
+  causes.finish();
+  chains.not_followed_ns = chain.not_followed_ns();
   sort_causes(chains, keys);
   return chains;
 }

@@ -19,17 +19,6 @@ std::vector<ActivePeriod> holding_periods(const BlockedTimes& times, const std::
   return periods;
 }
 
-std::vector<ActivePeriod> late_periods(const BlockedTimes& times, const BarrierWaits& barriers, size_t rows) {
-  std::vector<ActivePeriod> periods;
-  for (size_t i = 0; i < times.pieces().size(); ++i) {
-    const BlockedPiece& piece = times.pieces()[i];
-    const uint32_t row = barriers.row_of_piece[i];
-    if (row >= rows || piece.owner.thread == kNobody) continue;
-    periods.push_back({row, piece.owner.thread, piece.begin_ns, piece.end_ns});
-  }
-  return periods;
-}
-
 }  // namespace
 
 LockCauses lock_causes(const Model& model, const LockCode& code, const Selection& selection, const AspectKeys& keys,
@@ -38,7 +27,7 @@ LockCauses lock_causes(const Model& model, const LockCode& code, const Selection
   LockCauses causes;
   causes.chains = blocking_chains(times, selection, keys);
   causes.slices = time_slices(model, selection);
-  causes.barriers = barrier_waits(model, times, selection, labels);
+  causes.barriers = barrier_waits(model, code, times, selection, labels);
   causes.gaps = lock_gaps(model.locks);
   causes.activity_recorded = activity_recorded(model);
   causes.left_out_ns = times.left_out_ns();
@@ -53,7 +42,9 @@ LockCauses lock_causes(const Model& model, const LockCode& code, const Selection
                             .owners = std::move(owners[i])});
   }
   const size_t rows = std::min(most, causes.barriers.rows.size());
-  causes.late = thread_activity(model, times, labels, late_periods(times, causes.barriers, rows), rows);
+  std::vector<ActivePeriod> late = std::move(causes.barriers.late);
+  std::erase_if(late, [&](const ActivePeriod& period) { return period.row >= rows; });
+  causes.late = thread_activity(model, times, labels, std::move(late), rows);
   return causes;
 }
 

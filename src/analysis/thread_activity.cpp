@@ -72,6 +72,15 @@ void sort_methods(Activity& activity, const Labels& labels) {
   });
 }
 
+// Native code below it, such as a clock's or the kernel's, says little about what a Java thread does.
+StackIndex innermost_java(const Model& model, StackIndex stack) {
+  for (StackIndex frame = stack; frame.value != 0; frame = model.stacks[frame.value].parent) {
+    const FrameType type = model.stacks[frame.value].type;
+    if (type <= FrameType::kInlined) return frame;
+  }
+  return stack;
+}
+
 void add_cpu(const Model& model, const Labels& labels, const Periods& periods, std::vector<Activity>& activities) {
   std::vector<std::unordered_map<uint32_t, int64_t>> by_method(activities.size());
   for (const Sample& sample : samples_of(model, Profile::kCpu)) {
@@ -79,7 +88,7 @@ void add_cpu(const Model& model, const Labels& labels, const Periods& periods, s
     periods.for_each_part(sample.thread, sample.time_ns, 1, [&](uint32_t row, int64_t) {
       activities[row].cpu_ns += sample.weight;
       if (sample.stack.value != 0 && sample.stack.value < model.stacks.size()) {
-        by_method[row][labels.of(model.stacks[sample.stack.value])] += sample.weight;
+        by_method[row][labels.of(model.stacks[innermost_java(model, sample.stack).value])] += sample.weight;
       }
     });
   }

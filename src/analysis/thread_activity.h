@@ -30,7 +30,7 @@ struct Activity {
     uint32_t label = 0;
     int64_t ns = 0;
   };
-  std::vector<Method> methods;  // innermost ones of CPU samples, most time first
+  std::vector<Method> methods;  // innermost Java methods of CPU samples, most time first
 
   // What none of these tells: no sample hit, or the thread had no CPU.
   [[nodiscard]] int64_t rest_ns() const;

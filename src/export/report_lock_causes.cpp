@@ -26,7 +26,8 @@ namespace {
 // In text only what matters: so many of each kind, and nothing below this share.
 constexpr size_t kShownRoots = 5, kShownLocks = 3, kShownBarriers = 5, kShownMethods = 3;
 constexpr double kWorthShowing = 0.01;
-constexpr size_t kMostLocks = 100;  // whatever --top says: each has a curve
+constexpr double kWorthALine = 0.001;  // of the recording's time: a lock that was waited for less is no trouble
+constexpr size_t kMostLocks = 100;     // whatever --top says: each has a curve
 
 double share(int64_t part, int64_t whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
@@ -134,6 +135,7 @@ class CausesText {
     for (size_t i = 0; i < std::min(kShownLocks, causes_.locks.size()); ++i) {
       const LockUse& use = causes_.locks[i];
       if (share(use.sum.blocked_ns, total) < kWorthShowing) break;
+      if (share(use.sum.blocked_ns, context_.model.duration.count) < kWorthALine) break;
       if (!any) {
         out_ +=
             "\nThe locks that were waited for most (pressure: tenths of their users' time that these were blocked,\n"
@@ -192,9 +194,8 @@ class CausesText {
       line += std::string(row.kind) + " in ";
       out_ += line + cut_front(method_name(row.waiting_in), kColumns - line.size()) + "\n";
       std::string late = method_name(row.slow_in);
-      if (row.slow != analysis::kNobody) {
-        late += ", " + words_of_share(share(row.slow_ns, row.idle_ns)) + " of it by thread " +
-                visible(context_.model.threads[row.slow.value].name);
+      if (!row.slow.empty()) {
+        late += ", " + words_of_share(share(row.slow_ns, row.idle_ns)) + " of it by thread " + visible(row.slow);
       }
       out_ += std::string(33, ' ') + cut_front(late, kColumns - 33) + "\n";
       if (causes_.activity_recorded && i < causes_.late.size() && causes_.late[i].total_ns > 0) {
@@ -208,14 +209,14 @@ class CausesText {
     if (gaps.any()) {
       std::string text;
       const auto add = [&](uint64_t count, const char* what) {
-        if (count > 0) text += (text.empty() ? "" : ", ") + words_of_count(count) + what;
+        if (count > 0) text += (text.empty() ? "" : ", ") + std::string(what) + ": " + words_of_count(count);
       };
-      add(gaps.missing, " are missing");
-      add(gaps.duplicates, " are there twice");
-      add(gaps.out_of_order, " have a time before that of the number before");
-      add(gaps.out_of_bounds, " can't be numbers of events");
-      append_wrapped(out_, "Of " + words_of_count(gaps.numbered + gaps.missing) + " numbered events of locks " + text +
-                               ": what was held around them is not known for sure.");
+      add(gaps.missing, "missing");
+      add(gaps.duplicates, "there twice");
+      add(gaps.out_of_order, "earlier than the one before");
+      add(gaps.out_of_bounds, "with a number that can't be");
+      append_wrapped(out_, "Of " + words_of_count(gaps.numbered + gaps.missing) + " numbered events of locks, " + text +
+                               ". Around them it is not known for sure who held the lock.");
     }
     if (causes_.left_out_ns + causes_.chains.not_followed_ns > 0) {
       append_wrapped(out_, "Too many and too short to be looked at one by one: " +
@@ -342,7 +343,7 @@ class CausesJson {
                       {"count", row.waits},
                       {"threads", row.waiting_threads},
                       {"late_in", method_name(row.slow_in)},
-                      {"late_thread", thread_name(row.slow)},
+                      {"late_thread", row.slow.empty() ? Json() : Json(row.slow)},
                       {"late_thread_ns", row.slow_ns},
                       {"late", index < causes_.late.size() ? activity(causes_.late[index]) : Json()}});
     }

@@ -103,7 +103,7 @@ TEST_F(LockCauses, what_is_missing_is_said) {
   trace.exit(period, a, 30 * kMilli, 3, "main;b");
   trace.enter(period, b, 10 * kMilli, 29 * kMilli, 4);
   EXPECT_THAT(text(),
-              HasSubstr("Of 4 numbered events of locks 2 are missing, 1 are there twice, 1 have a time before"));
+              HasSubstr("Of 4 numbered events of locks, missing: 2, there twice: 1, earlier than the one before: 1."));
   EXPECT_EQ(json()["locks"]["missing"]["missing"], 2);
 }
 
