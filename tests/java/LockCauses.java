@@ -1,3 +1,5 @@
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
@@ -6,6 +8,7 @@ import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.Phaser;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -13,9 +16,10 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  *   java LockCauses MODE sleep|burn ROUNDS
  *
- * Prints "lost NAME NANOSECONDS" for each who waits. The slow one is the thread "slow", in the method work(). MODE: chain and
- * mixed-chain, where "front" waits for "middle", who waits for "slow" (two monitors; a monitor and a ReentrantLock); hold, where
- * "front" waits for "slow" directly; barrier, latch, phaser, future, completable, fork-join, join.
+ * Prints "lost NAME NANOSECONDS" for each who waits, and "ran slow NANOSECONDS", its CPU time. The slow one is the thread "slow",
+ * in the method work(). MODE: chain and mixed-chain, where "front" waits for "middle", who waits for "slow" (two monitors; a
+ * monitor and a ReentrantLock); hold, where "front" waits for "slow" directly; barrier, latch, phaser, future, completable,
+ * fork-join, join.
  */
 public final class LockCauses {
     private static final long WORK_NS = 40_000_000;
@@ -23,10 +27,14 @@ public final class LockCauses {
     private static final Object INNER = new Object();
     private static final ReentrantLock INNER_LOCK = new ReentrantLock();
 
+    private static final ThreadMXBean JVM = ManagementFactory.getThreadMXBean();
+    private static final AtomicLong RAN = new AtomicLong();
+
     private static boolean burning;
     private static int rounds;
     private static volatile int innerTaken;
     private static volatile int outerTaken;
+    private static volatile int entered;
 
     private interface Step {
         void run(int round) throws Exception;
@@ -48,17 +56,23 @@ public final class LockCauses {
             case "join": join(); break;
             default: throw new IllegalArgumentException(args[0]);
         }
+        System.out.println("ran slow " + RAN.get());
     }
 
     /** What the slow one does. */
     static void work() {
-        long end = System.nanoTime() + WORK_NS;
+        long before = JVM.getCurrentThreadCpuTime();
         if (burning) {
-            burn(end);
-            return;
+            burn(System.nanoTime() + WORK_NS);
+        } else {
+            sleep(WORK_NS / 1_000_000);
         }
+        RAN.addAndGet(JVM.getCurrentThreadCpuTime() - before);
+    }
+
+    private static void sleep(long millis) {
         try {
-            Thread.sleep(WORK_NS / 1_000_000);
+            Thread.sleep(millis);
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }
@@ -70,16 +84,22 @@ public final class LockCauses {
         }
     }
 
-    private static Thread start(String name, Step step) {
+    /**
+     * They stay until the JVM ends. A JVM before 24 writes an owner as the address of its thread, which is another one's once it has
+     * ended.
+     */
+    private static void start(CountDownLatch done, String name, Step step) {
         Thread thread = new Thread(() -> {
             try {
                 for (int round = 1; round <= rounds; round++) step.run(round);
             } catch (Exception e) {
                 throw new IllegalStateException(e);
             }
+            done.countDown();
+            sleep(3_600_000);
         }, name);
+        thread.setDaemon(true);
         thread.start();
-        return thread;
     }
 
     /** Of one who waits: how long a step took. */
@@ -97,12 +117,12 @@ public final class LockCauses {
         }
     }
 
-    private static void awaitInner(int round) throws InterruptedException {
-        while (innerTaken < round) Thread.sleep(1);
+    private static void awaitInner(int round) {
+        while (innerTaken < round) sleep(1);
     }
 
-    private static void awaitOuter(int round) throws InterruptedException {
-        while (outerTaken < round) Thread.sleep(1);
+    private static void awaitOuter(int round) {
+        while (outerTaken < round) sleep(1);
     }
 
     static void slowHoldsInner(int round) {
@@ -122,44 +142,45 @@ public final class LockCauses {
         }
     }
 
-    static void middleWantsInner(int round) {
+    static void wantsInner(int round) {
         synchronized (INNER) {
-            innerTaken = innerTaken;
+            entered = round;
         }
     }
 
-    static void middleWantsInnerLock(int round) {
+    static void wantsInnerLock(int round) {
         INNER_LOCK.lock();
+        entered = round;
         INNER_LOCK.unlock();
     }
 
     static void middleHoldsOuter(int round, Lost lost, boolean mixed) throws Exception {
         synchronized (OUTER) {
             outerTaken = round;
-            lost.by(mixed ? LockCauses::middleWantsInnerLock : LockCauses::middleWantsInner, round);
+            lost.by(mixed ? LockCauses::wantsInnerLock : LockCauses::wantsInner, round);
         }
     }
 
     static void frontWantsOuter(int round) {
         synchronized (OUTER) {
-            outerTaken = outerTaken;
+            entered = round;
         }
     }
 
     private static void hold() throws Exception {
         Lost lost = new Lost();
         Phaser together = new Phaser(2);
-        Thread slow = start("slow", round -> {
+        CountDownLatch done = new CountDownLatch(2);
+        start(done, "slow", round -> {
             slowHoldsInner(round);
             together.arriveAndAwaitAdvance();
         });
-        Thread front = start("front", round -> {
+        start(done, "front", round -> {
             awaitInner(round);
-            lost.by(LockCauses::middleWantsInner, round);
+            lost.by(LockCauses::wantsInner, round);
             together.arriveAndAwaitAdvance();
         });
-        slow.join();
-        front.join();
+        done.await();
         lost.tell("front");
     }
 
@@ -167,7 +188,8 @@ public final class LockCauses {
         Lost lostByMiddle = new Lost();
         Lost lostByFront = new Lost();
         Phaser together = new Phaser(3);
-        Thread slow = start("slow", round -> {
+        CountDownLatch done = new CountDownLatch(3);
+        start(done, "slow", round -> {
             if (mixed) {
                 slowHoldsInnerLock(round);
             } else {
@@ -175,33 +197,33 @@ public final class LockCauses {
             }
             together.arriveAndAwaitAdvance();
         });
-        Thread middle = start("middle", round -> {
+        start(done, "middle", round -> {
             awaitInner(round);
             middleHoldsOuter(round, lostByMiddle, mixed);
             together.arriveAndAwaitAdvance();
         });
-        Thread front = start("front", round -> {
+        start(done, "front", round -> {
             awaitOuter(round);
             lostByFront.by(LockCauses::frontWantsOuter, round);
             together.arriveAndAwaitAdvance();
         });
-        for (Thread thread : new Thread[] {slow, middle, front}) thread.join();
+        done.await();
         lostByMiddle.tell("middle");
         lostByFront.tell("front");
     }
 
     private static void meet(Step arrive) throws Exception {
         Lost[] lost = new Lost[3];
-        Thread[] threads = new Thread[4];
+        CountDownLatch done = new CountDownLatch(4);
         for (int i = 0; i < 3; i++) {
             Lost mine = lost[i] = new Lost();
-            threads[i] = start("early-" + i, round -> mine.by(arrive, round));
+            start(done, "early-" + i, round -> mine.by(arrive, round));
         }
-        threads[3] = start("slow", round -> {
+        start(done, "slow", round -> {
             work();
             arrive.run(round);
         });
-        for (Thread thread : threads) thread.join();
+        done.await();
         for (int i = 0; i < 3; i++) lost[i].tell("early-" + i);
     }
 
