@@ -172,6 +172,35 @@ def test_the_log_of_the_sensors_is_one_class_object_with_two_ways_to_it(jdk, wor
     assert all(ns > 0 for ns in ways.values())
 
 
+# ---- parts of a recording
+
+
+def owners_by_moment(rows):
+    """{(blocked thread, ms): method of the owner}, of the pieces of monitors with a chain."""
+    return {(row["blocked_thread"], at): row["owner_method"] for row in rows
+            if row["group"] == "monitor" and row["owner_kind"] == "chain"
+            for at in range(row["begin_ns"] // 1_000_000 + 1, row["end_ns"] // 1_000_000)}
+
+
+@pytest.mark.since(17)
+def test_of_a_cut_recording_what_is_said_is_right_and_what_is_missing_is_told(jdk, workloads, tmp_path):
+    whole, part = tmp_path / "whole.jfr", tmp_path / "part.jfr"
+    run_workload(jdk, workloads, "productsync", 2, f"-agentpath:{LIBRARY}=lock,file={whole}")
+    need_hooks(whole)
+    truth = owners_by_moment(read_csv(tarsier("export", whole, "--to", "csv").stdout))
+    total = report(whole, "locks")["locks"]["total_ns"]
+    for share in (0.4, 0.7, 0.95):
+        part.write_bytes(whole.read_bytes()[:int(share * whole.stat().st_size)])
+        document = json.loads(tarsier("report", part, "--json", "--view", "locks", expect=5).stdout)
+        assert 0 < document["locks"]["total_ns"] < total
+        assert document["locks"]["missing"]["missing"] > 0
+        assert any("the file is damaged" in line for line in document["verdict"])
+        assert "numbered events of locks, missing:" in tarsier("report", part, "--view", "locks", expect=5).stdout
+        shown = owners_by_moment(read_csv(tarsier("export", part, "--to", "csv", expect=5).stdout))
+        right = sum(truth.get(moment) == method for moment, method in shown.items())
+        assert len(shown) > 100 and right >= 0.95 * len(shown)
+
+
 # ---- an independent witness
 
 SETTINGS = """<?xml version="1.0" encoding="UTF-8"?>
