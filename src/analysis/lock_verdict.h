@@ -7,9 +7,10 @@
 
 namespace tarsier::analysis {
 
-// Empty if threads hardly ever waited for locks.
-std::string lock_verdict(const Model& model);
-// Who is to blame in the end; empty if that is hardly ever anybody else than who held the lock.
-std::string root_cause_verdict(const Model& model);
+struct LockVerdict {
+  std::string waiting;  // who suffers, who holds the lock; empty if threads hardly ever waited for locks
+  std::string root;     // who is to blame in the end; empty if that is hardly ever anybody else than who held the lock
+};
+LockVerdict lock_verdict(const Model& model);
 
 }  // namespace tarsier::analysis
