@@ -1,4 +1,4 @@
-// The verdict's sentence about locks.
+// The verdict's sentences about locks.
 #pragma once
 
 #include <string>
@@ -7,7 +7,10 @@
 
 namespace tarsier::analysis {
 
-// Empty if threads hardly ever waited for locks.
-std::string lock_verdict(const Model& model);
+struct LockVerdict {
+  std::string waiting;  // who suffers, who holds the lock; empty if threads hardly ever waited for locks
+  std::string root;     // who is to blame in the end; empty if that is hardly ever anybody else than who held the lock
+};
+LockVerdict lock_verdict(const Model& model);
 
 }  // namespace tarsier::analysis

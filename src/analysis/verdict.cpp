@@ -28,6 +28,7 @@ struct Facts {
   Nanos cpu;                  // of all, without our own thread
   Nanos measured_of_sampled;  // CPU of sampled threads that the kernel accounts for ...
   Nanos sampled_of_measured;  // ... and what their samples stand for
+  LockVerdict locks;
 };
 
 Facts gather(const Model& model) {
@@ -41,7 +42,8 @@ Facts gather(const Model& model) {
       .unsampled = {},
       .cpu = {},
       .measured_of_sampled = {},
-      .sampled_of_measured = {}};
+      .sampled_of_measured = {},
+      .locks = lock_verdict(model)};
   facts.hot = flat_profile(facts.cct);
   for (const auto& [kind, cpu] : unsampled_cpu(model, all)) facts.unsampled += cpu;
   facts.cpu = facts.unsampled;
@@ -150,7 +152,11 @@ std::string waiting(const Facts& facts) {
 }
 
 std::string locking(const Facts& facts) {
-  return lock_verdict(facts.model);
+  return facts.locks.waiting;
+}
+
+std::string root_of_locking(const Facts& facts) {
+  return facts.locks.root;
 }
 
 std::string not_sampled(const Facts& facts) {
@@ -306,7 +312,8 @@ std::string warn_no_period(const Facts& facts) {
 
 using Sentence = std::string (*)(const Facts&);
 constexpr Sentence kSentences[] = {
-    how_long_and_how_much, hottest_method, hottest_thread, not_sampled, allocation, waiting, locking, samples_and_cost};
+    how_long_and_how_much, hottest_method,  hottest_thread, not_sampled, allocation, waiting, locking,
+    root_of_locking,       samples_and_cost};
 constexpr Sentence kWarnings[] = {warn_damaged,   warn_missing,    warn_few_samples, warn_biased,      warn_failed,
                                   warn_imprecise, warn_incomplete, warn_dropped,     warn_unaccounted, warn_no_period};
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/alloc.h"
+#include "analysis/blocked_threads.h"
 #include "analysis/flat.h"
 #include "analysis/quality.h"
 #include "analysis/thread_profile.h"
@@ -113,6 +114,7 @@ std::string hot_json(const ReportContext& context) {
 std::string threads_json(const ReportContext& context) {
   Json rows = Json::array();
   const bool in_time = context.model.profile != analysis::Profile::kAlloc;
+  const std::vector<int64_t> blocked = analysis::blocked_by_thread(context.model, context.selection);
   for (const analysis::ThreadRow& row : analysis::thread_profile(context.model, context.selection)) {
     const analysis::Thread& thread = context.model.threads[row.thread.value];
     const auto times = context.model.thread_times.find(row.thread);
@@ -129,7 +131,7 @@ std::string threads_json(const ReportContext& context) {
                     {"sampled_ns", in_time ? Json(row.sampled) : Json()},
                     // null: no engine measured it
                     {"steal_ns", nullptr},
-                    {"blocked_ns", nullptr},
+                    {"blocked_ns", blocked.empty() ? Json() : Json(blocked[row.thread.value])},
                     {"waiting_ns", timed ? Json(times->second.waiting().count) : Json()},
                     {"time", timed ? time_json(times->second) : Json()},
                     {"counters", Json::object()}});

@@ -7,6 +7,7 @@
 #include "analysis/lock_profile.h"
 #include "analysis/wording.h"
 #include "export/escape.h"
+#include "export/report_lock_causes.h"
 #include "export/report_view.h"
 #include "export/text_table.h"
 
@@ -53,14 +54,6 @@ struct LockView {
   analysis::AspectKeys keys;
   LockProfile profile;
 };
-
-// Package names take the place that the calls need.
-std::string without_package(std::string_view method) {
-  const size_t name = method.rfind('.');
-  if (name == std::string_view::npos || name == 0 || method.front() == '[') return std::string(method);
-  const size_t package = method.rfind('.', name - 1);
-  return std::string(package == std::string_view::npos ? method : method.substr(package + 1));
-}
 
 // As many frames as fit, then how many there are more: a < b < c [+12].
 std::string short_chain(const analysis::AspectKeys& keys, uint32_t key, size_t columns) {
@@ -161,7 +154,7 @@ std::string locks_text(const ReportContext& context) {
   if (first.empty()) {
     out += "  none\n";
     append_remarks(out, view);
-    return out;
+    return out + lock_causes_text(context, view.code, view.keys);
   }
   out += "     blocked   share     times     mean   95th %      max\n";
   std::vector<uint32_t> todo(first.rbegin(), first.rend());
@@ -174,7 +167,7 @@ std::string locks_text(const ReportContext& context) {
   }
   append_left_out(out, first.size(), view.profile.nodes[0].children.size());
   append_remarks(out, view);
-  return out;
+  return out + lock_causes_text(context, view.code, view.keys);
 }
 
 std::string locks_json(const ReportContext& context) {
@@ -188,17 +181,18 @@ std::string locks_json(const ReportContext& context) {
   for (size_t i = 0; i < profile.by_group.size(); ++i) {
     groups[std::string(analysis::lock_group_name(static_cast<analysis::LockGroup>(i)))] = profile.by_group[i];
   }
-  const Json json = {{"by", std::move(by)},
-                     {"total_ns", profile.total()},
-                     {"count", profile.nodes[0].contentions.count()},
-                     {"owners_recorded", analysis::owners_recorded(context.model)},
-                     {"owners",
-                      {{"chain_ns", view.of_owner(Owner::Kind::kChain)},
-                       {"thread_ns", view.of_owner(Owner::Kind::kThread)},
-                       {"hand_off_ns", view.of_owner(Owner::Kind::kHandOff)},
-                       {"unknown_ns", view.of_owner(Owner::Kind::kUnknown)}}},
-                     {"groups", std::move(groups)},
-                     {"rows", std::move(rows)}};
+  Json json = {{"by", std::move(by)},
+               {"total_ns", profile.total()},
+               {"count", profile.nodes[0].contentions.count()},
+               {"owners_recorded", analysis::owners_recorded(context.model)},
+               {"owners",
+                {{"chain_ns", view.of_owner(Owner::Kind::kChain)},
+                 {"thread_ns", view.of_owner(Owner::Kind::kThread)},
+                 {"hand_off_ns", view.of_owner(Owner::Kind::kHandOff)},
+                 {"unknown_ns", view.of_owner(Owner::Kind::kUnknown)}}},
+               {"groups", std::move(groups)},
+               {"rows", std::move(rows)}};
+  add_lock_causes(json, context, view.code, view.keys);
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -34,10 +34,16 @@ std::string text_of(const LockTrace& trace, std::vector<std::string> by = {}) {
   return view == std::string::npos ? *text : text->substr(view);
 }
 
+// Without what is below it.
+std::string tree_of(const LockTrace& trace, std::vector<std::string> by) {
+  const std::string text = text_of(trace, std::move(by));
+  return text.substr(0, text.find("\n\n") + 1);
+}
+
 TEST(LocksText, is_a_tree_of_the_aspects_asked_for) {
   LockTrace trace;
   fill(trace);
-  EXPECT_EQ(text_of(trace, {"object", "owner-thread", "blocked-chain"}),
+  EXPECT_EQ(tree_of(trace, {"object", "owner-thread", "blocked-chain"}),
             "Locks (shares of 61 ms that threads were blocked, in 2 contentions)\n"
             "Who held the lock: known with the call chain 91.8 %, only the thread is known 0.0 %, [hand-off]\n"
             "  8.2 %, [unknown owner] 0.0 %.\n"

@@ -30,6 +30,13 @@ void append_left_out(std::string& out, size_t shown, size_t all) {
   if (all > shown) out += "  (" + analysis::words_of_count(all - shown) + " more; --top shows more of them)\n";
 }
 
+std::string without_package(std::string_view method) {
+  const size_t name = method.rfind('.');
+  if (name == std::string_view::npos || name == 0 || method.front() == '[') return std::string(method);
+  const size_t package = method.rfind('.', name - 1);
+  return std::string(package == std::string_view::npos ? method : method.substr(package + 1));
+}
+
 void append_wrapped(std::string& out, std::string_view text) {
   size_t column = 0;
   while (!text.empty()) {

@@ -16,6 +16,9 @@ void append_name(std::string& out, size_t line_start, std::string_view name);
 
 void append_left_out(std::string& out, size_t shown, size_t all);
 
+// Of a method: Class.method. Package names take the place that the rest needs.
+std::string without_package(std::string_view method);
+
 // Words up to the width; what follows the first line is indented. The text must be visible() already.
 void append_wrapped(std::string& out, std::string_view text);
 

@@ -2,6 +2,7 @@
 // beginning as a file does) a recipe for a model, which reaches strange names and stacks sooner.
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <sstream>
 
 #include "analysis/loader.h"
@@ -92,18 +93,27 @@ void add_lock_event(Recipe& recipe, analysis::LockTrace& trace, const std::vecto
   const int64_t begin = recipe.byte();
   const int64_t end = begin + recipe.byte();
   const int64_t sequence = recipe.byte() % 16;
-  switch (recipe.byte() % 4) {
+  constexpr const char* kStacks[] = {"", "a;b", "a;java.util.concurrent.CountDownLatch.await", "java.lang.Thread.join",
+                                     "a;java.util.concurrent.locks.LockSupport.park"};
+  const char* stack = kStacks[recipe.byte() % std::size(kStacks)];
+  switch (recipe.byte() % 5) {
     case 0:
-      trace.enter(period, thread(), begin, end, sequence).previous_owner = thread();
+      trace.enter(period, thread(), begin, end, sequence, stack).previous_owner = thread();
       break;
     case 1:
-      trace.exit(period, thread(), begin, sequence, "a;b").next_owner = thread();
+      trace.exit(period, thread(), begin, sequence, stack).next_owner = thread();
       break;
     case 2:
-      trace.park(lock, thread(), begin, end, sequence, recipe.byte() % 16).owner = thread();
+      trace.park(lock, thread(), begin, end, sequence, recipe.byte() % 16, stack).owner = thread();
+      break;
+    case 3:
+      trace.unpark(thread(), thread(), begin, sequence, stack);
       break;
     default:
-      trace.unpark(thread(), thread(), begin, sequence, "a;c");
+      trace.model.wait_kinds = {"sleeping", "parked"};
+      trace.model.waits.push_back({static_cast<uint8_t>(recipe.byte() % 2), false});
+      trace.model.others[static_cast<size_t>(analysis::Profile::kWaits)].push_back(
+          {.time_ns = begin, .thread = thread(), .stack = trace.stack(stack), .weight = end - begin});
   }
 }
 

@@ -1,0 +1,94 @@
+#include "analysis/blocked_times.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "analysis/contentions.h"
+#include "analysis/longest_rows.h"
+
+namespace tarsier::analysis {
+namespace {
+
+auto order_of(const BlockedPiece& piece) {
+  return std::make_tuple(piece.thread.value, piece.begin_ns, piece.end_ns, piece.lock.value, piece.owner.kind,
+                         piece.owner.thread.value, piece.owner.stack.value, piece.stack.value);
+}
+auto order_of(const BlockedSpan& span) {
+  return std::make_tuple(span.lock.value, span.begin_ns, span.end_ns, span.thread.value);
+}
+
+// Not the order of the file, so that no result depends on it.
+template <class Row>
+void sort_rows(std::vector<Row>& rows) {
+  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return order_of(a) < order_of(b); });
+}
+
+template <class Row, class Key>
+std::span<const Row> rows_of(const std::vector<Row>& rows, uint32_t wanted, Key key) {
+  const auto first =
+      std::lower_bound(rows.begin(), rows.end(), wanted, [&](const Row& row, uint32_t k) { return key(row) < k; });
+  const auto last =
+      std::upper_bound(first, rows.end(), wanted, [&](uint32_t k, const Row& row) { return k < key(row); });
+  return {first, last};
+}
+
+}  // namespace
+
+BlockedTimes::BlockedTimes(const Model& model, const LockCode& code, const Selection& selection, size_t most_rows)
+    : sums_(model.locks.locks.size()) {
+  LongestRows<BlockedPiece> pieces(most_rows);
+  LongestRows<BlockedSpan> spans(most_rows);
+  for_each_contention(model, code, Selection(), [&](const Contention& contention, std::span<const Piece> of) {
+    BlockedSpan whole{contention.begin_ns, contention.end_ns, contention.lock, contention.thread};
+    if (!selection.clip(whole.begin_ns, whole.end_ns)) return;
+    if (is_lock(contention.group) && contention.lock != kNoLock) {
+      spans.add(whole);
+      LockSum& sum = sums_[contention.lock.value];
+      if (selection.has(contention.thread)) {
+        sum.blocked_ns += whole.end_ns - whole.begin_ns;
+        sum.contentions += 1;
+        total_ns_ += whole.end_ns - whole.begin_ns;
+      }
+      // Others were still waiting meanwhile, and have a piece of it, too: it counts where it ended.
+      const Piece& last = of.back();
+      if (last.owner.kind == Owner::Kind::kHandOff && whole.end_ns == last.end_ns) {
+        sum.hand_offs.add(last.end_ns - last.begin_ns);
+      }
+    }
+    for (const Piece& piece : of) {
+      BlockedPiece part{piece.begin_ns,    piece.end_ns,     piece.owner,     contention.lock,
+                        contention.thread, contention.stack, contention.group};
+      if (selection.clip(part.begin_ns, part.end_ns)) pieces.add(part);
+    }
+  });
+  left_out_ns_ = pieces.left_out_ns();
+  pieces_ = pieces.take();
+  spans_ = spans.take();
+  sort_rows(pieces_);
+  sort_rows(spans_);
+}
+
+std::span<const BlockedPiece> BlockedTimes::of(ThreadIndex thread) const {
+  return rows_of(pieces_, thread.value, [](const BlockedPiece& piece) { return piece.thread.value; });
+}
+
+std::span<const BlockedSpan> BlockedTimes::of(LockIndex lock) const {
+  return rows_of(spans_, lock.value, [](const BlockedSpan& span) { return span.lock.value; });
+}
+
+std::vector<LockIndex> BlockedTimes::worst_locks(size_t most) const {
+  std::vector<LockIndex> locks;
+  for (uint32_t i = 0; i < sums_.size(); ++i) {
+    if (sums_[i].blocked_ns > 0) locks.emplace_back(i);
+  }
+  const auto worse = [&](LockIndex a, LockIndex b) {
+    const int64_t x = sum(a).blocked_ns, y = sum(b).blocked_ns;
+    return x != y ? x > y : a < b;
+  };
+  const auto shown = static_cast<std::ptrdiff_t>(std::min(most, locks.size()));
+  std::partial_sort(locks.begin(), locks.begin() + shown, locks.end(), worse);
+  locks.resize(static_cast<size_t>(shown));
+  return locks;
+}
+
+}  // namespace tarsier::analysis
