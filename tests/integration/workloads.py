@@ -7,7 +7,7 @@ from jdks import ALWAYS, found
 
 SOURCES = ROOT / "bench/workloads/src/workloads"
 NEEDED = ["Harness.java", "synthetic/ProductQueriesLock.java", "synthetic/ProductQueriesMonitor.java",
-          "synthetic/SensorNetwork.java"]
+          "synthetic/SensorNetwork.java", "synthetic/ActorRing.java"]
 
 
 def compile_workloads(folder):
