@@ -16,15 +16,6 @@ double share(int64_t part, int64_t whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
 
-// ReentrantLock@3ae26333: without the package, and without the class inside that does the work.
-std::string short_lock_name(std::string name) {
-  for (const std::string_view inside : {"$NonfairSync@", "$FairSync@", "$Sync@"}) {
-    if (const size_t at = name.rfind(inside); at != std::string::npos) name.erase(at, inside.size() - 1);
-  }
-  const size_t package = name.rfind('.', name.rfind('@'));
-  return package == std::string::npos ? name : name.substr(package + 1);
-}
-
 // How much of the waiting is due to the one that is named.
 std::string words_of_blame(double part) {
   if (part >= 0.95) return "caused almost wholly by ";
@@ -33,6 +24,14 @@ std::string words_of_blame(double part) {
 }
 
 }  // namespace
+
+std::string short_lock_name(std::string name) {
+  for (const std::string_view inside : {"$NonfairSync@", "$FairSync@", "$Sync@"}) {
+    if (const size_t at = name.rfind(inside); at != std::string::npos) name.erase(at, inside.size() - 1);
+  }
+  const size_t package = name.rfind('.', name.rfind('@'));
+  return package == std::string::npos ? name : name.substr(package + 1);
+}
 
 std::string lock_verdict(const Model& model) {
   if (model.locks.empty()) return {};

@@ -43,6 +43,7 @@ enum class Event : uint8_t {
   kMonitorExit,
   kThreadPark,
   kUnpark,
+  kDeadlock,
   kJvmInformation,
   kSession,
   kEngineUsed,
