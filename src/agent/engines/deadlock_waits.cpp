@@ -90,26 +90,29 @@ std::optional<LockWait> JvmWaits::wait_of(jthread thread) {
 uint64_t JvmWaits::monitor_of(jthread thread) const {
   const Address java_thread = context_.threads.java_thread_of(context_.jvm.jni(), thread);
   if (java_thread == 0) return 0;
-  for (const uint64_t field : {layout_.pending_monitor, layout_.waiting_monitor}) {
-    const uint64_t monitor = field != 0 ? context_.jvm.memory().read<uint64_t>(java_thread + field).value_or(0) : 0;
-    if (monitor != 0) return monitor;
-  }
-  return 0;
+  uint64_t pending = 0, waiting = 0;
+  const MemoryPiece pieces[] = {
+      {&pending, java_thread + layout_.pending_monitor, layout_.pending_monitor != 0 ? sizeof pending : 0},
+      {&waiting, java_thread + layout_.waiting_monitor, layout_.waiting_monitor != 0 ? sizeof waiting : 0}};
+  if (!context_.jvm.memory().copy_all(pieces)) return 0;
+  return pending != 0 ? pending : waiting;
 }
 
 std::optional<LockWait> JvmWaits::monitor_wait(jthread thread, int64_t id) {
   const uint64_t monitor = monitor_of(thread);
-  if (monitor == 0 || !is_blocked(context_.jvm.jvmti(), thread)) return std::nullopt;
+  if (monitor == 0) return std::nullopt;
+  // Nobody: then it is in Object.wait and not yet notified, as a rule. That is told apart from being blocked only by
+  // JVMTI, whose word for it is dear since 21: some microseconds.
+  const uint64_t owner_word = context_.jvm.memory().read<uint64_t>(monitor + locks_.owner).value_or(0);
+  if (owner_word == 0 || !is_blocked(context_.jvm.jvmti(), thread)) return std::nullopt;
   monitors_[id] = monitor;
-  const int64_t owner = owner_of(monitor, thread, id);
+  const int64_t owner = owner_of(monitor, owner_word, thread, id);
   if (owner == 0) return std::nullopt;
   return LockWait{id, owner, true, monitor};
 }
 
-int64_t JvmWaits::owner_of(uint64_t monitor, jthread waiting, int64_t waiting_id) {
-  const uint64_t owner = context_.jvm.memory().read<uint64_t>(monitor + locks_.owner).value_or(0);
-  if (owner == 0) return 0;
-  const auto [serial, virtual_id] = threads_.owner_of(owner, layout_.owner_is_id);
+int64_t JvmWaits::owner_of(uint64_t monitor, uint64_t owner_word, jthread waiting, int64_t waiting_id) {
+  const auto [serial, virtual_id] = threads_.owner_of(owner_word, layout_.owner_is_id);
   if (virtual_id != 0) return virtual_id;
   if (serial != 0) {
     const auto known = context_.threads.find(serial);

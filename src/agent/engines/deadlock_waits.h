@@ -54,7 +54,8 @@ class JvmWaits final : public WaitSource {
   std::optional<LockWait> monitor_wait(jthread thread, int64_t id);
   std::optional<LockWait> park_wait(jthread thread, int64_t id);
   [[nodiscard]] uint64_t monitor_of(jthread thread) const;
-  int64_t owner_of(uint64_t monitor, jthread waiting, int64_t waiting_id);
+  // 0: not known. `owner_word`: what the JVM keeps of it in the monitor.
+  int64_t owner_of(uint64_t monitor, uint64_t owner_word, jthread waiting, int64_t waiting_id);
   int64_t ask_for_owner(uint64_t monitor, jthread waiting);
   jobject object_of(uint64_t monitor, jthread waiting);
   Lock describe(jobject object);
