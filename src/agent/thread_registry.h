@@ -109,6 +109,11 @@ class ThreadRegistry {
   void exclude(pid_t tid);
   void include_again(pid_t tid);
 
+  // Of any thread; 0 if it has ended.
+  [[nodiscard]] Address java_thread_of(JNIEnv* jni, jthread thread) const {
+    return static_cast<Address>(jni->GetLongField(thread, fields_.eetop));
+  }
+
   // What JavaThread::java_id is, of a thread that the JVM has shown us.
   [[nodiscard]] int64_t java_id_of(JNIEnv* jni, jthread thread) const { return jni->GetLongField(thread, fields_.tid); }
 

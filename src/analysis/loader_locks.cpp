@@ -60,6 +60,9 @@ const Loader::LockType Loader::kLockTypes[] = {
      {"eventThread", "stackTrace", "failure", "parkedClass", "identity", "address", "duration", "sequence",
       "endSequence", "owner"}},
     {"tarsier.Unpark", &Loader::unpark, {"eventThread", "stackTrace", "failure", "target", "sequence"}},
+    {"tarsier.Deadlock",
+     &Loader::deadlock,
+     {"eventThread", "stackTrace", "", "lockClass", "identity", "", "kind", "owner", "cycle"}},
 };
 
 void Loader::select_lock_types(Chunk& chunk) {

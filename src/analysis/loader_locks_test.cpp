@@ -52,6 +52,29 @@ class OwnRecording {
 constexpr std::string_view kNull{};
 constexpr recording::ThreadId kNoThread{};
 
+TEST(LoaderLocks, puts_the_threads_of_a_deadlock_together) {
+  OwnRecording file;
+  const auto a = file.thread(1, "A");
+  const auto b = file.thread(2, "B");
+  const auto klass = file.writer().klass("p/Lock");
+  for (const int64_t cycle : {1, 2}) {
+    file.event(Event::kDeadlock, 50, {a, file.stack("a"), klass, int64_t{7}, std::string_view("monitor"), b, cycle});
+    file.event(Event::kDeadlock, 50,
+               {b, file.stack("b"), klass, int64_t{8}, std::string_view("synchronizer"), kNoThread, cycle});
+  }
+  const Model model = file.load();
+  ASSERT_EQ(model.deadlocks.size(), 2U);
+  const Deadlock& deadlock = model.deadlocks[0];
+  ASSERT_EQ(deadlock.edges.size(), 2U);
+  EXPECT_EQ(deadlock.edges[0].owner, deadlock.edges[1].thread);
+  EXPECT_EQ(deadlock.edges[1].owner, kNobody);
+  EXPECT_EQ(lock_name(model, deadlock.edges[1].lock), "p.Lock@8");
+  EXPECT_TRUE(deadlock.edges[0].is_monitor);
+  EXPECT_FALSE(deadlock.edges[1].is_monitor);
+  EXPECT_EQ(model.methods[model.stacks[deadlock.edges[0].stack.value].method.value].name, "p.C.a");
+  EXPECT_TRUE(model.locks.empty()) << "it is no contention";
+}
+
 TEST(LoaderLocks, reads_all_that_we_write) {
   OwnRecording file;
   const auto a = file.thread(1, "A");

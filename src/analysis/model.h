@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/deadlock.h"
 #include "analysis/lock_events.h"
 #include "analysis/profile.h"
 #include "analysis/samples.h"
@@ -123,6 +124,7 @@ struct Model {
   std::vector<WaitInfo> waits;
   std::vector<std::string> wait_kinds;
   LockEvents locks;
+  std::vector<Deadlock> deadlocks;
   std::map<ThreadIndex, ThreadTime> thread_times;  // of those that an engine kept account of
   // CPU time of threads that no engine samples, by kind, by the kernel's account; our own thread is not among them.
   std::map<ThreadKind, Nanos> unsampled_cpu;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "analysis/alloc.h"
+#include "analysis/deadlock.h"
 #include "analysis/engine_account.h"
 #include "analysis/flat.h"
 #include "analysis/lock_verdict.h"
@@ -149,6 +150,10 @@ std::string waiting(const Facts& facts) {
          " waits, most of it in " + labels.names[most.chain.front()] + " (" +
          words_of_share(share(Nanos(most.sum.ns), Nanos(profile.all.ns))) + ", " + model.wait_kinds[most.kind] +
          "; report --view waits shows where).";
+}
+
+std::string deadlocked(const Facts& facts) {
+  return deadlock_verdict(facts.model);
 }
 
 std::string locking(const Facts& facts) {
@@ -311,9 +316,9 @@ std::string warn_no_period(const Facts& facts) {
 }
 
 using Sentence = std::string (*)(const Facts&);
-constexpr Sentence kSentences[] = {
-    how_long_and_how_much, hottest_method,  hottest_thread, not_sampled, allocation, waiting, locking,
-    root_of_locking,       samples_and_cost};
+constexpr Sentence kSentences[] = {how_long_and_how_much, deadlocked,      hottest_method, hottest_thread,
+                                   not_sampled,           allocation,      waiting,        locking,
+                                   root_of_locking,       samples_and_cost};
 constexpr Sentence kWarnings[] = {warn_damaged,   warn_missing,    warn_few_samples, warn_biased,      warn_failed,
                                   warn_imprecise, warn_incomplete, warn_dropped,     warn_unaccounted, warn_no_period};
 

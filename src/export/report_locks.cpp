@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analysis/contentions.h"
+#include "analysis/deadlock.h"
 #include "analysis/lock_profile.h"
 #include "analysis/wording.h"
 #include "export/escape.h"
@@ -128,6 +129,35 @@ void append_row(std::string& out, const LockView& view, const LockNode& node) {
   out += line + label_within(view, node, kColumns - line.size()) + "\n";
 }
 
+Json deadlocks_json(const analysis::Model& model) {
+  const auto name_of = [&](analysis::ThreadIndex thread) {
+    return thread == analysis::kNobody ? Json() : Json(model.threads[thread.value].name);
+  };
+  Json deadlocks = Json::array();
+  for (const analysis::Deadlock& deadlock : model.deadlocks) {
+    Json edges = Json::array();
+    for (const analysis::DeadlockEdge& edge : deadlock.edges) {
+      const std::string lock = analysis::lock_name(model, edge.lock);
+      edges.push_back({{"thread", name_of(edge.thread)},
+                       {"waits_in", analysis::waits_in(model, edge)},
+                       {"lock",
+                        {{"kind", edge.is_monitor ? "monitor" : "synchronizer"},
+                         {"class", analysis::lock_class_name(model, edge.lock)},
+                         {"identity", lock.substr(lock.rfind('@') + 1)},
+                         {"held_by", name_of(edge.owner)}}}});
+    }
+    deadlocks.push_back(
+        {{"noticed_s", in_seconds(Nanos(deadlock.noticed_ns - model.start_ns))}, {"edges", std::move(edges)}});
+  }
+  return deadlocks;
+}
+
+void append_deadlocks(std::string& out, const analysis::Model& model) {
+  for (const analysis::Deadlock& deadlock : model.deadlocks) {
+    append_wrapped(out, visible(analysis::words_of_deadlock(model, deadlock, deadlock.edges.size())));
+  }
+}
+
 Json row_json(const LockView& view, const LockNode& node) {
   const LockAspect aspect = view.aspect_of(node);
   Json children = Json::array();
@@ -149,7 +179,9 @@ Json row_json(const LockView& view, const LockNode& node) {
 
 std::string locks_text(const ReportContext& context) {
   const LockView view(context);
-  std::string out = heading(view);
+  std::string out;
+  append_deadlocks(out, context.model);
+  out += heading(view);
   const std::vector<uint32_t> first = view.shown(view.profile.nodes[0]);
   if (first.empty()) {
     out += "  none\n";
@@ -191,6 +223,7 @@ std::string locks_json(const ReportContext& context) {
                  {"hand_off_ns", view.of_owner(Owner::Kind::kHandOff)},
                  {"unknown_ns", view.of_owner(Owner::Kind::kUnknown)}}},
                {"groups", std::move(groups)},
+               {"deadlocks", deadlocks_json(context.model)},
                {"rows", std::move(rows)}};
   add_lock_causes(json, context, view.code, view.keys);
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -127,5 +127,22 @@ TEST(LocksReport, an_aspect_that_there_is_not_is_refused) {
   EXPECT_THAT(text.error().what, HasSubstr("owner-chain"));
 }
 
+TEST(ReportLocks, begins_with_the_deadlocks_whatever_part_is_shown) {
+  LockTrace trace;
+  const auto a = trace.thread("A\x1b"), b = trace.thread("B");
+  const auto edge = [&](analysis::ThreadIndex waits, analysis::ThreadIndex owner, int64_t identity) {
+    return analysis::DeadlockEdge{waits, trace.stack("main;p.C.run"), trace.lock("p.Lock", identity), true, owner};
+  };
+  trace.model.deadlocks = {{1, 2'000'000'000, {edge(a, b, 0xab), edge(b, a, 0xcd)}}};
+  const ReportOptions options{.views = {"locks"}};
+  const std::string text = *report_text(trace.model, options);
+  EXPECT_LT(text.find("A\\u{1b} waits in p.C.run for Lock@ab held by B"), text.find("Locks (shares of"));
+  const Json deadlocks = Json::parse(*report_json(trace.model, options))["locks"]["deadlocks"];
+  ASSERT_EQ(deadlocks.size(), 1U);
+  EXPECT_EQ(deadlocks[0]["noticed_s"], 2.0);
+  EXPECT_EQ(deadlocks[0]["edges"][1], Json::parse(R"({"thread": "B", "waits_in": "p.C.run", "lock":
+                {"kind": "monitor", "class": "p.Lock", "identity": "cd", "held_by": "A\u001b"}})"));
+}
+
 }  // namespace
 }  // namespace tarsier::exporting

@@ -132,6 +132,17 @@ constexpr Field kUnpark[] = {
     {"carrier", Kind::kThread, "Carrier", "The platform thread that the virtual thread was mounted on"},
 };
 
+// One for each thread of a circle, in its order: the owner of one is the thread of the next.
+constexpr Field kDeadlock[] = {
+    {"eventThread", Kind::kThread, "Event Thread", "Who waits"},
+    {"stackTrace", Kind::kStack, "Stack Trace", "Where it waits"},
+    {"lockClass", Kind::kClass, "Lock Class"},
+    {"identity", Kind::kInt, "Identity Hash", "Of the object: System.identityHashCode; 0: not known"},
+    {"kind", Kind::kString, "Kind", "monitor, or synchronizer: a lock of java.util.concurrent"},
+    {"owner", Kind::kThread, "Owner", "Who holds it"},
+    {"cycle", Kind::kInt, "Cycle", "Which deadlock of this recording it is part of, from 1 on"},
+};
+
 constexpr Field kJvmInformation[] = {
     {"jvmName", Kind::kString, "JVM Name"},
     {"jvmVersion", Kind::kString, "JVM Version"},
@@ -254,6 +265,8 @@ constexpr std::array<EventType, static_cast<size_t>(Event::kCount)> kTypes = {{
     {Event::kThreadPark, "jdk.ThreadPark", "Java Thread Park", "Java Application",
      "A thread was parked: waited for a lock, or for anything else, of java.util.concurrent", kThreadPark},
     {Event::kUnpark, "tarsier.Unpark", "Unpark", "Tarsier", "A thread let another one that is parked go on", kUnpark},
+    {Event::kDeadlock, "tarsier.Deadlock", "Deadlock", "Tarsier",
+     "Threads wait for one another, and none will ever go on; when it was noticed", kDeadlock},
     {Event::kJvmInformation, "jdk.JVMInformation", "JVM Information", "Java Virtual Machine",
      "Description of the JVM and of the Java application", kJvmInformation},
     {Event::kSession, "tarsier.Session", "Session", "Tarsier", "One run of the agent", kSession},

@@ -44,6 +44,7 @@ enum class Event : uint8_t {
   kJavaMonitorWait,
   kThreadPark,
   kUnpark,
+  kDeadlock,
   kJvmInformation,
   kSession,
   kEngineUsed,

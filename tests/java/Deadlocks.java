@@ -1,3 +1,5 @@
+import java.lang.management.LockInfo;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CyclicBarrier;
@@ -9,12 +11,14 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * Threads that wait for one another for ever, or nearly so, and that say so themselves.
  *
- * <pre>Deadlocks KIND COUNT [later]</pre>
+ * <pre>Deadlocks KIND COUNT [later | churn]</pre>
  *
  * KIND is monitors, locks or mixed: a cycle of COUNT threads, each of which holds one lock and wants the next one's. Or
  * one of the near misses: chain (the last thread waits for nobody), timed (a cycle whose last wait has an end), semaphore
  * (a thread that waits for a permit that it holds itself), hostile (a cycle of two threads whose names look like parts of
- * a thread dump). With "later" it waits for a line on stdin before it begins.
+ * a thread dump), hot (COUNT threads that take locks of their neighbours' in turn, as fast as they can, and never two that
+ * could be a circle). With "later" it waits for a line on stdin before it begins; with "churn" another thread makes
+ * garbage, so that objects move.
  *
  * Prints one line "EDGE thread|class|identity|owner" for each wait that is part of a deadlock, as the program itself sees
  * it, then READY; and ends when stdin does.
@@ -23,7 +27,9 @@ public class Deadlocks {
     /** What a thread can hold and another one can want. */
     interface Lockable {
         void hold(Runnable inside);
-        /** What a thread that waits for it waits for, as the JVM sees it. */
+        /** Has the thread got as far as to wait for it? On its way it may wait for other things: classes are loaded. */
+        boolean isWaitedForBy(Thread thread);
+        /** What such a thread waits for, as the JVM sees it. */
         Object of(Thread waiting);
     }
 
@@ -33,6 +39,11 @@ public class Deadlocks {
             synchronized (object) {
                 inside.run();
             }
+        }
+        @Override public boolean isWaitedForBy(Thread thread) {
+            LockInfo lock = ManagementFactory.getThreadMXBean().getThreadInfo(thread.getId()).getLockInfo();
+            return thread.getState() == Thread.State.BLOCKED && lock != null
+                && lock.getIdentityHashCode() == System.identityHashCode(object);
         }
         @Override public Object of(Thread waiting) {
             return object;
@@ -64,6 +75,9 @@ public class Deadlocks {
                 throw new IllegalStateException(e);
             }
         }
+        @Override public boolean isWaitedForBy(Thread thread) {
+            return lock.hasQueuedThread(thread) && isParked(thread);
+        }
         @Override public Object of(Thread waiting) {
             return LockSupport.getBlocker(waiting);
         }
@@ -87,11 +101,10 @@ public class Deadlocks {
         }
     }
 
-    private static boolean waits(Thread thread) {
+    private static boolean isParked(Thread thread) {
         Thread.State state = thread.getState();
-        return state == Thread.State.BLOCKED
-            || ((state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING)
-                && LockSupport.getBlocker(thread) != null);
+        return (state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING)
+            && LockSupport.getBlocker(thread) != null;
     }
 
     private static void await(CyclicBarrier all) {
@@ -111,20 +124,17 @@ public class Deadlocks {
         for (int i = 0; i < count; i++) {
             int own = i;
             int next = (i + 1) % count;
-            Thread thread = new Thread(() -> locks.get(own).hold(() -> {
+            threads.add(daemon(kind.equals("hostile") ? HOSTILE[i] : "worker-" + i, () -> locks.get(own).hold(() -> {
                 await(all);
                 if (next != 0 || closed) wantNext(locks.get(next));
                 else sleepForEver();
-            }), kind.equals("hostile") ? HOSTILE[i] : "worker-" + i);
-            thread.setDaemon(true);
-            threads.add(thread);
-            thread.start();
+            })));
         }
         for (int i = 0; i < count; i++) {
-            boolean last = i == count - 1;
-            // A barrier is something to wait for as well: only what is behind it counts.
-            while (last && !closed ? threads.get(i).getState() != Thread.State.TIMED_WAITING
-                                   : !(waits(threads.get(i)) && isInWantNext(threads.get(i)))) {
+            Thread thread = threads.get(i);
+            boolean sleeps = i == count - 1 && !closed;
+            Lockable wanted = locks.get((i + 1) % count);
+            while (!(sleeps ? thread.getState() == Thread.State.TIMED_WAITING : wanted.isWaitedForBy(thread))) {
                 Thread.sleep(5);
             }
         }
@@ -135,13 +145,6 @@ public class Deadlocks {
                 + "|" + Integer.toHexString(System.identityHashCode(wanted)) + "|"
                 + threads.get((i + 1) % count).getName().replace("\n", "\\n"));
         }
-    }
-
-    private static boolean isInWantNext(Thread thread) {
-        for (StackTraceElement frame : thread.getStackTrace()) {
-            if (frame.getMethodName().equals("wantNext")) return true;
-        }
-        return false;
     }
 
     private static void wantNext(Lockable lock) {
@@ -158,21 +161,55 @@ public class Deadlocks {
 
     private static void semaphore() throws Exception {
         Semaphore one = new Semaphore(1);
-        Thread thread = new Thread(() -> {
+        Thread thread = daemon("worker-0", () -> {
             one.acquireUninterruptibly();
             one.acquireUninterruptibly();
-        }, "worker-0");
+        });
+        while (!(one.hasQueuedThreads() && isParked(thread))) Thread.sleep(5);
+    }
+
+    /** Each wants what its neighbours have, but holds nothing meanwhile that they could want: there is always one to go on. */
+    private static void hot(int count) {
+        List<Lockable> locks = new ArrayList<>();
+        for (int i = 0; i < count; i++) locks.add(lock("mixed", i, count));
+        for (int i = 0; i < count; i++) {
+            int first = i;
+            int second = (i + 1) % count;
+            daemon("worker-" + i, () -> {
+                while (true) {
+                    locks.get(first).hold(Thread::yield);
+                    locks.get(second).hold(Thread::yield);
+                    locks.get(Math.min(first, second)).hold(() -> locks.get(Math.max(first, second)).hold(Thread::yield));
+                }
+            });
+        }
+    }
+
+    private static Object garbage;
+
+    private static void churn() {
+        while (true) {
+            List<byte[]> some = new ArrayList<>();
+            for (int i = 0; i < 1000; i++) some.add(new byte[1000]);
+            garbage = some;
+        }
+    }
+
+    private static Thread daemon(String name, Runnable body) {
+        Thread thread = new Thread(body, name);
         thread.setDaemon(true);
         thread.start();
-        while (!waits(thread)) Thread.sleep(5);
+        return thread;
     }
 
     public static void main(String[] args) throws Exception {
+        if (args.length > 2 && args[2].equals("churn")) daemon("churn", Deadlocks::churn);
         if (args.length > 2 && args[2].equals("later")) {
             System.out.println("WAITING");
             System.in.read();
         }
         if (args[0].equals("semaphore")) semaphore();
+        else if (args[0].equals("hot")) hot(Integer.parseInt(args[1]));
         else cycle(args[0], Integer.parseInt(args[1]));
         System.out.println("READY");
         while (System.in.read() >= 0) { }

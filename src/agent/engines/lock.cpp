@@ -5,6 +5,7 @@
 #include <bit>
 #include <optional>
 
+#include "agent/engines/deadlock_watch.h"
 #include "agent/engines/fragment_decoding.h"
 #include "agent/engines/lock_capture.h"
 #include "agent/engines/lock_decoder.h"
@@ -88,6 +89,7 @@ class LockEngine final : public Engine {
   std::optional<LockHooks> hooks_;
   std::unique_ptr<LockCapture> capture_;
   std::unique_ptr<LockDecoder> decoder_;
+  std::optional<DeadlockWatch> deadlocks_;
   std::vector<EventBlocks::Part> parts_;  // to be decoded, in the order in which their threads wrote them
   size_t next_part_ = 0;
   bool look_everywhere_ = false;
@@ -194,9 +196,11 @@ Status LockEngine::start() {
   const LockCapture::Sizes sizes{std::max<size_t>(memory / 4, 1 << 20),
                                  std::bit_floor(std::max<size_t>(memory / 16, 1 << 20)), size_t{1} << 18};
   if (Status status = capture_->take_memory(sizes); !status) return status;
+  deadlocks_.emplace(context_, capture_->known_threads(), layout_);
   started_ = true;
   context_.threads.add_listener(*capture_);
   if (Status status = context_.threads.add_existing(); !status) return status;
+  deadlocks_->begin();
   jvmtiEnv* jvmti = context_.jvm.jvmti();
   const jvmtiCapabilities wanted = wanted_capabilities();
   if (jvmti->AddCapabilities(&wanted) != JVMTI_ERROR_NONE) {
@@ -280,6 +284,7 @@ bool LockEngine::drain() {
 void LockEngine::settle() {
   if (!started_ || stopped_) return;
   look_everywhere_ = true;
+  deadlocks_->look_if_due();
   decoding_->decoder().forget_ended_threads();
   capture_->known_threads().forget_ended();
 }
@@ -287,6 +292,7 @@ void LockEngine::settle() {
 void LockEngine::stop() {
   if (!started_ || stopped_) return;
   silence();
+  deadlocks_->end();
   jvmtiEnv* jvmti = context_.jvm.jvmti();
   for (const jvmtiEvent event :
        {JVMTI_EVENT_MONITOR_CONTENDED_ENTER, JVMTI_EVENT_MONITOR_CONTENDED_ENTERED, JVMTI_EVENT_MONITOR_WAIT}) {
@@ -351,6 +357,9 @@ EngineStats LockEngine::read_stats() {
       {"chains: no room", number(counters.of(LockCount::kChainLost))},
       {"frames walked", number(counters.of(LockCount::kFrames))},
       {"locks without a name", number(counters.of(LockCount::kNameLost))},
+      {"deadlocks", number(deadlocks_->counts().found)},
+      {"deadlocks: looks for them", number(deadlocks_->counts().looks)},
+      {"deadlocks: looking for them (ns of CPU time)", deadlocks_->counts().cpu.count},
       {"monitors without an order", number(counters.of(LockCount::kMonitorLost))},
   };
   return stats;
