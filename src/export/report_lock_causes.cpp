@@ -358,7 +358,8 @@ class CausesJson {
 
 LockCauses causes_of(const ReportContext& context, const analysis::LockCode& code, const analysis::AspectKeys& keys) {
   const auto most = std::min(kMostLocks, static_cast<size_t>(context.options.top));
-  return analysis::lock_causes(context.model, code, context.selection, keys, context.labels(), most);
+  return analysis::lock_causes(context.model, code, analysis::blocked_times(context.model, code, context.selection),
+                               context.selection, keys, context.labels(), most);
 }
 
 }  // namespace
