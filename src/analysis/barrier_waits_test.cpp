@@ -22,7 +22,7 @@ class BarrierWaitsTest : public ::testing::Test {
   std::vector<std::string> rows(const Selection& selection = {}) const {
     const LockCode code(trace.model);
     const Labels labels = label_methods(trace.model, false);
-    const BlockedTimes times(trace.model, code, selection);
+    const BlockedTimes times = blocked_times(trace.model, code, selection);
     const BarrierWaits waits = barrier_waits(trace.model, code, times, selection, labels);
     std::vector<std::string> lines;
     for (const BarrierRow& row : waits.rows) {

@@ -4,7 +4,6 @@
 #include <tuple>
 
 #include "analysis/contentions.h"
-#include "analysis/longest_rows.h"
 
 namespace tarsier::analysis {
 namespace {
@@ -34,38 +33,47 @@ std::span<const Row> rows_of(const std::vector<Row>& rows, uint32_t wanted, Key 
 
 }  // namespace
 
-BlockedTimes::BlockedTimes(const Model& model, const LockCode& code, const Selection& selection, size_t most_rows)
-    : sums_(model.locks.locks.size()) {
-  LongestRows<BlockedPiece> pieces(most_rows);
-  LongestRows<BlockedSpan> spans(most_rows);
-  for_each_contention(model, code, Selection(), [&](const Contention& contention, std::span<const Piece> of) {
-    BlockedSpan whole{contention.begin_ns, contention.end_ns, contention.lock, contention.thread};
-    if (!selection.clip(whole.begin_ns, whole.end_ns)) return;
-    if (is_lock(contention.group) && contention.lock != kNoLock) {
-      spans.add(whole);
-      LockSum& sum = sums_[contention.lock.value];
-      if (selection.has(contention.thread)) {
-        sum.blocked_ns += whole.end_ns - whole.begin_ns;
-        sum.contentions += 1;
-        total_ns_ += whole.end_ns - whole.begin_ns;
-      }
-      // Others were still waiting meanwhile, and have a piece of it, too: it counts where it ended.
-      const Piece& last = of.back();
-      if (last.owner.kind == Owner::Kind::kHandOff && whole.end_ns == last.end_ns) {
-        sum.hand_offs.add(last.end_ns - last.begin_ns);
-      }
+void BlockedTimesBuilder::add(const Selection& selection, const Contention& contention, std::span<const Piece> pieces) {
+  BlockedSpan whole{contention.begin_ns, contention.end_ns, contention.lock, contention.thread};
+  if (!selection.clip(whole.begin_ns, whole.end_ns)) return;
+  if (is_lock(contention.group) && contention.lock != kNoLock) {
+    spans_.add(whole);
+    auto& sums = times_.sums_;
+    if (contention.lock.value >= sums.size()) sums.resize(contention.lock.value + 1);
+    LockSum& sum = sums[contention.lock.value];
+    if (selection.has(contention.thread)) {
+      sum.blocked_ns += whole.end_ns - whole.begin_ns;
+      sum.contentions += 1;
+      times_.total_ns_ += whole.end_ns - whole.begin_ns;
     }
-    for (const Piece& piece : of) {
-      BlockedPiece part{piece.begin_ns,    piece.end_ns,     piece.owner,     contention.lock,
-                        contention.thread, contention.stack, contention.group};
-      if (selection.clip(part.begin_ns, part.end_ns)) pieces.add(part);
+    // Others were still waiting meanwhile, and have a piece of it, too: it counts where it ended.
+    const Piece& last = pieces.back();
+    if (last.owner.kind == Owner::Kind::kHandOff && whole.end_ns == last.end_ns) {
+      sum.hand_offs.add(last.end_ns - last.begin_ns);
     }
+  }
+  for (const Piece& piece : pieces) {
+    BlockedPiece part{piece.begin_ns,    piece.end_ns,     piece.owner,     contention.lock,
+                      contention.thread, contention.stack, contention.group};
+    if (selection.clip(part.begin_ns, part.end_ns)) pieces_.add(part);
+  }
+}
+
+BlockedTimes BlockedTimesBuilder::finish() && {
+  times_.left_out_ns_ = pieces_.left_out_ns();
+  times_.pieces_ = pieces_.take();
+  times_.spans_ = spans_.take();
+  sort_rows(times_.pieces_);
+  sort_rows(times_.spans_);
+  return std::move(times_);
+}
+
+BlockedTimes blocked_times(const Model& model, const LockCode& code, const Selection& selection) {
+  BlockedTimesBuilder builder;
+  for_each_contention(model, code, Selection(), [&](const Contention& contention, std::span<const Piece> pieces) {
+    builder.add(selection, contention, pieces);
   });
-  left_out_ns_ = pieces.left_out_ns();
-  pieces_ = pieces.take();
-  spans_ = spans.take();
-  sort_rows(pieces_);
-  sort_rows(spans_);
+  return std::move(builder).finish();
 }
 
 std::span<const BlockedPiece> BlockedTimes::of(ThreadIndex thread) const {

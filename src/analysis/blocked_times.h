@@ -2,6 +2,7 @@
 // moment. for_each_contention() hands them out one by one.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "analysis/contention.h"
 #include "analysis/duration_spread.h"
 #include "analysis/lock_code.h"
+#include "analysis/longest_rows.h"
 #include "analysis/model.h"
 #include "analysis/selection.h"
 
@@ -41,17 +43,12 @@ struct LockSum {
 
 class BlockedTimes {
  public:
-  static constexpr size_t kMostRows = 3'000'000;  // of either kind: 200 MB together
-
-  // Within the selected time, of all threads: who was not selected may still be the cause.
-  BlockedTimes(const Model& model, const LockCode& code, const Selection& selection, size_t most_rows = kMostRows);
-
   // Of all groups, by thread and time.
   [[nodiscard]] std::span<const BlockedPiece> pieces() const { return pieces_; }
   [[nodiscard]] std::span<const BlockedPiece> of(ThreadIndex thread) const;
   // Of locks only, in the order of time.
   [[nodiscard]] std::span<const BlockedSpan> of(LockIndex lock) const;
-  // Of locks only; by LockIndex.
+  // Of locks only.
   [[nodiscard]] const LockSum& sum(LockIndex lock) const { return sums_[lock.value]; }
   // For which selected threads were blocked most, and at all.
   [[nodiscard]] std::vector<LockIndex> worst_locks(size_t most) const;
@@ -61,12 +58,30 @@ class BlockedTimes {
   [[nodiscard]] int64_t left_out_ns() const { return left_out_ns_; }
 
  private:
+  friend class BlockedTimesBuilder;
   int64_t total_ns_ = 0;
   int64_t left_out_ns_ = 0;
   std::vector<BlockedPiece> pieces_;
   std::vector<BlockedSpan> spans_;
-  std::vector<LockSum> sums_;
+  std::vector<LockSum> sums_;  // by lock; those after the last one that was waited for are not there
 };
+
+// Takes contentions one by one, of all threads and times: who was not selected may still be the cause.
+class BlockedTimesBuilder {
+ public:
+  static constexpr size_t kMostRows = 3'000'000;  // of either kind: 200 MB together
+  explicit BlockedTimesBuilder(size_t most_rows = kMostRows) : pieces_(most_rows), spans_(most_rows) {}
+
+  void add(const Selection& selection, const Contention& contention, std::span<const Piece> pieces);
+  BlockedTimes finish() &&;
+
+ private:
+  BlockedTimes times_;
+  LongestRows<BlockedPiece> pieces_;
+  LongestRows<BlockedSpan> spans_;
+};
+
+BlockedTimes blocked_times(const Model& model, const LockCode& code, const Selection& selection);
 
 // What the thread was blocked for within a time: calls found(piece, begin, end) for each part of it, in order.
 template <class Found>

@@ -23,7 +23,7 @@ class BlockingChainsTest : public ::testing::Test {
   std::vector<std::string> causes(const Selection& selection = {}) const {
     const LockCode code(trace.model);
     const AspectKeys keys(trace.model, code, label_methods(trace.model, false));
-    const BlockedTimes times(trace.model, code, selection);
+    const BlockedTimes times = blocked_times(trace.model, code, selection);
     const BlockingChains chains = blocking_chains(times, selection, keys);
     std::vector<std::string> lines;
     int64_t caused = 0, passed_on = 0;
@@ -151,7 +151,7 @@ TEST_F(BlockingChainsTest, of_any_nonsense_what_is_caused_is_what_was_blocked) {
     }
     const LockCode code(own.model);
     const AspectKeys keys(own.model, code, label_methods(own.model, false));
-    const BlockedTimes times(own.model, code, {});
+    const BlockedTimes times = blocked_times(own.model, code, {});
     const BlockingChains chains = blocking_chains(times, {}, keys);
     int64_t direct = 0;
     for (const BlockingCause& cause : chains.causes) direct += cause.direct_ns;
@@ -168,7 +168,11 @@ TEST_F(BlockingChainsTest, short_pieces_that_there_is_no_room_for_are_counted) {
     all += i;
   }
   const LockCode code(trace.model);
-  const BlockedTimes times(trace.model, code, {}, 20);
+  BlockedTimesBuilder builder(20);
+  for_each_contention(trace.model, code, {}, [&](const Contention& contention, std::span<const Piece> pieces) {
+    builder.add({}, contention, pieces);
+  });
+  const BlockedTimes times = std::move(builder).finish();
   EXPECT_LE(times.pieces().size(), 20U);
   int64_t kept = 0, shortest = INT64_MAX;
   for (const BlockedPiece& piece : times.pieces()) {

@@ -21,9 +21,8 @@ std::vector<ActivePeriod> holding_periods(const BlockedTimes& times, const std::
 
 }  // namespace
 
-LockCauses lock_causes(const Model& model, const LockCode& code, const Selection& selection, const AspectKeys& keys,
-                       const Labels& labels, size_t most) {
-  const BlockedTimes times(model, code, selection);
+LockCauses lock_causes(const Model& model, const LockCode& code, const BlockedTimes& times, const Selection& selection,
+                       const AspectKeys& keys, const Labels& labels, size_t most) {
   LockCauses causes;
   causes.chains = blocking_chains(times, selection, keys);
   causes.slices = time_slices(model, selection);

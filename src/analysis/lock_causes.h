@@ -35,7 +35,7 @@ struct LockCauses {
 };
 
 // At most so many locks, and rows of barriers with what the late ones did.
-LockCauses lock_causes(const Model& model, const LockCode& code, const Selection& selection, const AspectKeys& keys,
-                       const Labels& labels, size_t most);
+LockCauses lock_causes(const Model& model, const LockCode& code, const BlockedTimes& times, const Selection& selection,
+                       const AspectKeys& keys, const Labels& labels, size_t most);
 
 }  // namespace tarsier::analysis

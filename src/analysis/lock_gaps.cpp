@@ -14,7 +14,7 @@ struct Numbered {
   int64_t counter = 0;
   int64_t sequence = 0;
   int64_t time_ns = 0;
-  auto operator<=>(const Numbered&) const = default;
+  auto operator<=>(const Numbered&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
 };
 
 void add_number(std::vector<Numbered>& events, int64_t counter, int64_t sequence, int64_t time_ns) {

@@ -21,7 +21,7 @@ class LockPressureTest : public ::testing::Test {
 
   LockPressure pressure(const Selection& selection = {}) const {
     const LockCode code(trace.model);
-    return lock_pressure(trace.model, BlockedTimes(trace.model, code, selection), selection, {lock}).front();
+    return lock_pressure(trace.model, blocked_times(trace.model, code, selection), selection, {lock}).front();
   }
 };
 

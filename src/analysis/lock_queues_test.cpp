@@ -48,7 +48,8 @@ TEST(LockQueue, hand_offs_are_counted_once_however_many_wait) {
   trace.exit(period, b, 50, 3, "main;b");
   trace.enter(period, c, 12, 55, 4);
   const LockCode code(trace.model);
-  const LockSum sum = BlockedTimes(trace.model, code, {}).sum(lock);
+  const BlockedTimes times = blocked_times(trace.model, code, {});
+  const LockSum& sum = times.sum(lock);
   EXPECT_EQ(sum.hand_offs.count(), 2U);
   EXPECT_EQ(sum.hand_offs.percentile(0.5), 2);
   EXPECT_EQ(sum.hand_offs.max(), 5);

@@ -71,7 +71,7 @@ bool several_locks_matter(const LockProfile& profile, size_t level_of_locks) {
 }
 
 std::string root_cause(const Model& model, const LockCode& code, const AspectKeys& keys) {
-  const BlockedTimes times(model, code, Selection());
+  const BlockedTimes times = blocked_times(model, code, Selection());
   const BlockingChains chains = blocking_chains(times, Selection(), keys);
   if (chains.causes.empty()) return {};
   const BlockingCause& root = chains.causes.front();

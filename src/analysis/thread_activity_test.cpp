@@ -22,8 +22,8 @@ class ThreadActivity : public ::testing::Test {
   }
   std::vector<Activity> activities(const std::vector<ActivePeriod>& periods, size_t rows = 1) const {
     const LockCode code(trace.model);
-    return thread_activity(trace.model, BlockedTimes(trace.model, code, {}), label_methods(trace.model, false), periods,
-                           rows);
+    return thread_activity(trace.model, blocked_times(trace.model, code, {}), label_methods(trace.model, false),
+                           periods, rows);
   }
 };
 

@@ -1,6 +1,7 @@
 #include "export/report_lock_causes.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/lock_causes.h"
 #include "analysis/lock_names.h"
@@ -177,7 +178,7 @@ class CausesText {
 
   // Tenths of the users' time; '.' for less than half of one.
   [[nodiscard]] char digit_of(const LockUse& use, size_t slice) const {
-    const int tenths = static_cast<int>(pressure_in(use.pressure, causes_.slices, slice) * 10 + 0.5);
+    const int tenths = static_cast<int>(std::lround(pressure_in(use.pressure, causes_.slices, slice) * 10));
     return tenths == 0 ? '.' : static_cast<char>('0' + std::min(tenths, 9));
   }
 
@@ -358,7 +359,8 @@ class CausesJson {
 
 LockCauses causes_of(const ReportContext& context, const analysis::LockCode& code, const analysis::AspectKeys& keys) {
   const auto most = std::min(kMostLocks, static_cast<size_t>(context.options.top));
-  return analysis::lock_causes(context.model, code, context.selection, keys, context.labels(), most);
+  return analysis::lock_causes(context.model, code, analysis::blocked_times(context.model, code, context.selection),
+                               context.selection, keys, context.labels(), most);
 }
 
 }  // namespace
