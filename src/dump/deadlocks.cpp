@@ -22,13 +22,22 @@ std::optional<LockKind> awaited_kind(const Thread& thread) {
   return std::nullopt;
 }
 
+bool has_released_something(const Thread& thread) {
+  return thread.awaits && thread.awaits->how == Wait::kNotify && thread.awaits->lock.address == 0;
+}
+
 }  // namespace
 
 std::vector<std::optional<Holder>> find_holders(const ThreadDump& dump) {
   std::map<std::pair<LockKind, uint64_t>, Holder> holders;
-  for (size_t i = 0; i < dump.threads.size(); ++i) {
-    // Outer frames come last, and stay.
-    for (const HeldLock& held : dump.threads[i].holds) holders[{held.kind, held.lock.address}] = {i, held.frame};
+  // Who is in Object.wait seems to hold what it has released, if compiled code does not tell what it waits on: whoever
+  // else seems to hold that is right.
+  for (const bool in_doubt : {true, false}) {
+    for (size_t i = 0; i < dump.threads.size(); ++i) {
+      if (has_released_something(dump.threads[i]) != in_doubt) continue;
+      // Outer frames come last, and stay.
+      for (const HeldLock& held : dump.threads[i].holds) holders[{held.kind, held.lock.address}] = {i, held.frame};
+    }
   }
   std::vector<std::optional<Holder>> result(dump.threads.size());
   for (size_t i = 0; i < dump.threads.size(); ++i) {

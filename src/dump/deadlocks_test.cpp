@@ -57,6 +57,15 @@ TEST(Deadlocks, NeedALockOfTheKindThatIsWaitedFor) {
   EXPECT_THAT(deadlocks_of(dump), IsEmpty()) << "what it waits for is not known";
 }
 
+TEST(Holders, AreNotThoseInObjectWaitThatSeemToHoldIt) {
+  ThreadDump dump;
+  dump.threads = {thread(0, 7), thread(7, 0), thread(7, 0)};
+  dump.threads[2].awaits = Awaited{Wait::kNotify, {}};
+  EXPECT_EQ(find_holders(dump)[0]->thread, 1u);
+  std::swap(dump.threads[1], dump.threads[2]);
+  EXPECT_EQ(find_holders(dump)[0]->thread, 2u);
+}
+
 TEST(Holders, NameTheOutermostFrameThatEnteredTheMonitor) {
   ThreadDump dump;
   dump.threads = {thread(0, 7), thread(0, 0)};

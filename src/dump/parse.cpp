@@ -61,7 +61,7 @@ struct LockLine {
 constexpr LockLine kLockLines[] = {
     {"locked", std::nullopt},
     {"waiting to lock", Wait::kMonitor},
-    {"waiting to re-lock in wait()", Wait::kMonitor},
+    {"waiting to re-lock in wait()", Wait::kNotify},  // 9 to 16: also long before it is notified
     {"waiting on the Class initialization monitor for ", Wait::kClassInit},
     {"waiting on", Wait::kNotify},
     {"parking to wait for", Wait::kParked},
@@ -77,8 +77,8 @@ void parse_lock_line(std::string_view text, Thread& thread) {
     if (lock.address != 0) thread.holds.push_back({LockKind::kMonitor, std::move(lock), thread.frames.size() - 1});
   } else if (*line->wait == Wait::kClassInit) {
     thread.awaits = {Wait::kClassInit, {0, std::string(text)}};
-  } else if (!thread.awaits || *line->wait == Wait::kMonitor) {
-    // To be re-locked after Object.wait: said below an outer frame, after what it waited on.
+  } else if (!thread.awaits ||
+             thread.awaits->lock.address == 0) {  // said of an outer frame where the inner has no words
     thread.awaits = {*line->wait, parse_lock(text)};
   }
 }
@@ -125,7 +125,7 @@ void parse_body(std::string_view& text, Thread& thread) {
 
 void settle_locks(Thread& thread) {
   if (!thread.awaits) return;
-  // Notified, and wants the monitor back: 17 and later still say "waiting on".
+  // Notified, and wants the monitor back: only the state tells.
   if (thread.awaits->how == Wait::kNotify && thread.state == "BLOCKED") thread.awaits->how = Wait::kMonitor;
   if (thread.awaits->how == Wait::kParked) return;
   // Object.wait has released what the frames that called it still list as locked.

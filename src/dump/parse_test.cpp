@@ -63,6 +63,12 @@ TEST_P(RealDump, HasItsThreadsWithStatesStacksAndLocks) {
   EXPECT_EQ(main.holds[0].lock.klass, "java.io.BufferedInputStream");
   EXPECT_EQ(main.frames[main.holds[0].frame.value()].method, "java.io.BufferedInputStream.read");
 
+  const Thread& finalizer = thread_named(dump, "Finalizer");
+  ASSERT_TRUE(finalizer.awaits);
+  EXPECT_EQ(finalizer.awaits->how, Wait::kNotify);
+  EXPECT_EQ(finalizer.awaits->lock.klass, "java.lang.ref.ReferenceQueue$Lock");
+  EXPECT_THAT(finalizer.holds, IsEmpty());
+
   const Thread& parked = thread_named(dump, "worker-0");
   EXPECT_EQ(parked.state, "WAITING");
   EXPECT_EQ(parked.state_detail, "parking");
@@ -143,16 +149,22 @@ TEST(Parse, OfAThreadInObjectWaitDoesNotTakeWhatItHasReleasedForHeld) {
       old_thread("comes back",
                  "   java.lang.Thread.State: BLOCKED (on object monitor)\n\tat java.lang.Object.wait(Native Method)\n"
                  "\t- waiting on <0x10> (a A)\n\tat A.b(A.java:1)\n\t- waiting to re-lock in wait() <0x10> (a A)\n") +
+      old_thread("is said to come back",
+                 "   java.lang.Thread.State: WAITING (on object monitor)\n\tat java.lang.Object.wait(Native Method)\n"
+                 "\t- waiting on <no object reference available>\n\tat A.b(A.java:1)\n"
+                 "\t- waiting to re-lock in wait() <0x10> (a A)\n") +
       old_thread("still says waiting on",
                  "   java.lang.Thread.State: BLOCKED (on object monitor)\n\tat java.lang.Object.wait0(Native Method)\n"
                  "\t- waiting on <0x10> (a A)\n\tat A.b(A.java:1)\n\t- locked <0x10> (a A)\n")));
-  ASSERT_EQ(dump.threads.size(), 3u);
+  ASSERT_EQ(dump.threads.size(), 4u);
   EXPECT_EQ(dump.threads[0].awaits->how, Wait::kNotify);
   ASSERT_EQ(dump.threads[0].holds.size(), 1u);
   EXPECT_EQ(dump.threads[0].holds[0].lock.address, 0x20u);
   EXPECT_EQ(dump.threads[1].awaits->how, Wait::kMonitor);
-  EXPECT_EQ(dump.threads[2].awaits->how, Wait::kMonitor);
-  EXPECT_THAT(dump.threads[2].holds, IsEmpty());
+  EXPECT_EQ(dump.threads[2].awaits->how, Wait::kNotify);
+  EXPECT_EQ(dump.threads[2].awaits->lock.address, 0x10u);
+  EXPECT_EQ(dump.threads[3].awaits->how, Wait::kMonitor);
+  EXPECT_THAT(dump.threads[3].holds, IsEmpty());
 }
 
 TEST(Parse, KnowsLocksWithoutAddressClassInitializationAndCarriers) {

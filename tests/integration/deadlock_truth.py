@@ -2,7 +2,7 @@
 (thread, class of the lock, its identity, owner)."""
 
 CYCLES = [("monitors", 2), ("monitors", 3), ("monitors", 10), ("locks", 2), ("locks", 3), ("locks", 10), ("mixed", 2),
-          ("mixed", 3), ("mixed", 10)]
+          ("mixed", 3), ("mixed", 10), ("notified", 2)]
 NEAR_MISSES = ["chain", "timed", "semaphore"]
 
 

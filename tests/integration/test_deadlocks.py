@@ -25,7 +25,7 @@ def test_one_that_was_there_before_is_found(jdk, classes, tmp_path, kind, count)
     assert [edges_of(deadlock) for deadlock in found] == [truth]
     edges = found[0]["edges"]
     assert all(edge["lock"]["held_by"] == after["thread"] for edge, after in zip(edges, edges[1:] + edges[:1]))
-    assert {edge["waits_in"] for edge in edges} <= {"Deadlocks$Monitor.hold", "Deadlocks$Lock.acquire"}
+    assert all(edge["waits_in"].startswith("Deadlocks") for edge in edges), "no inside of locking"
     assert f"Deadlock of {count} threads" in said, "by record"
     assert f"Deadlock of {count} threads" in tarsier("report", file).stdout
     text = " ".join(tarsier("report", file, "--view", "locks").stdout.split())

@@ -13,7 +13,8 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <pre>Deadlocks KIND COUNT [later | churn]</pre>
  *
- * KIND is monitors, locks or mixed: a cycle of COUNT threads, each of which holds one lock and wants the next one's. Or
+ * KIND is monitors, locks or mixed: a cycle of COUNT threads, each of which holds one lock and wants the next one's; or
+ * notified: a cycle of two, of which one wants a monitor back in which it has waited and was notified. Or
  * one of the near misses: chain (the last thread waits for nobody), timed (a cycle whose last wait has an end), semaphore
  * (a thread that waits for a permit that it holds itself), hostile (a cycle of two threads whose names look like parts of
  * a thread dump), hot (COUNT threads that take locks of their neighbours' in turn, as fast as they can, and never two that
@@ -140,11 +141,33 @@ public class Deadlocks {
         }
         if (!closed || kind.equals("timed")) return;
         for (int i = 0; i < count; i++) {
-            Object wanted = locks.get((i + 1) % count).of(threads.get(i));
-            System.out.println("EDGE " + threads.get(i).getName().replace("\n", "\\n") + "|" + wanted.getClass().getName()
-                + "|" + Integer.toHexString(System.identityHashCode(wanted)) + "|"
-                + threads.get((i + 1) % count).getName().replace("\n", "\\n"));
+            printEdge(threads.get(i), locks.get((i + 1) % count).of(threads.get(i)), threads.get((i + 1) % count));
         }
+    }
+
+    private static void printEdge(Thread waiting, Object wanted, Thread owner) {
+        System.out.println("EDGE " + waiting.getName().replace("\n", "\\n") + "|" + wanted.getClass().getName() + "|"
+            + Integer.toHexString(System.identityHashCode(wanted)) + "|" + owner.getName().replace("\n", "\\n"));
+    }
+
+    private static void notified() throws Exception {
+        Monitor held = new Monitor();
+        Monitor waitedIn = new Monitor();
+        Thread waits = daemon("worker-0", () -> held.hold(() -> waitedIn.hold(() -> {
+            try {
+                waitedIn.object.wait();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        })));
+        while (waits.getState() != Thread.State.WAITING) Thread.sleep(5);
+        Thread notifies = daemon("worker-1", () -> waitedIn.hold(() -> {
+            waitedIn.object.notify();
+            wantNext(held);
+        }));
+        while (!held.isWaitedForBy(notifies) || waits.getState() != Thread.State.BLOCKED) Thread.sleep(5);
+        printEdge(waits, waitedIn.object, notifies);
+        printEdge(notifies, held.object, waits);
     }
 
     private static void wantNext(Lockable lock) {
@@ -209,6 +232,7 @@ public class Deadlocks {
             System.in.read();
         }
         if (args[0].equals("semaphore")) semaphore();
+        else if (args[0].equals("notified")) notified();
         else if (args[0].equals("hot")) hot(Integer.parseInt(args[1]));
         else cycle(args[0], Integer.parseInt(args[1]));
         System.out.println("READY");

@@ -5,11 +5,11 @@
 // its waits is found unchanged, time and again.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <vector>
 
 #include "base/units.h"
@@ -21,7 +21,11 @@ struct LockWait {
   int64_t thread = 0, owner = 0;  // ids of Java
   bool is_monitor = false;
   uint64_t lock = 0;  // the address of the JVM's monitor; otherwise the identity of the object
-  friend auto operator<=>(const LockWait&, const LockWait&) = default;
+  bool operator==(const LockWait&) const = default;
+  bool operator<(const LockWait& other) const {
+    return std::tie(thread, owner, is_monitor, lock) <
+           std::tie(other.thread, other.owner, other.is_monitor, other.lock);
+  }
 };
 
 class WaitSource {
