@@ -9,8 +9,9 @@
 namespace tarsier::analysis {
 
 inline uint64_t mix_hash(uint64_t seed, uint64_t value) {
-  // splitmix64's finalizer: every input bit reaches every output bit.
-  uint64_t h = (seed ^ value) + 0x9e3779b97f4a7c15ULL;
+  // splitmix64's finalizer: every input bit reaches every output bit. The seed is spread first: small numbers that were
+  // just put together would often give the same.
+  uint64_t h = (seed * 0xff51afd7ed558ccdULL ^ value) + 0x9e3779b97f4a7c15ULL;
   h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9ULL;
   h = (h ^ (h >> 27)) * 0x94d049bb133111ebULL;
   return h ^ (h >> 31);
