@@ -22,6 +22,16 @@ class IndexTable {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
 
+  // kNone if it is not there.
+  template <class Equal>
+  [[nodiscard]] uint32_t find(uint64_t hash, Equal equal) const {
+    if (slots_.empty()) return kNone;
+    const size_t mask = slots_.size() - 1;
+    size_t slot = hash & mask;
+    while (slots_[slot] != kNone && !equal(slots_[slot])) slot = (slot + 1) & mask;
+    return slots_[slot];
+  }
+
   // `equal(i)`: is element i the wanted one? `hash_of(i)`: for growing. If there is none, `candidate` is entered:
   // the caller appends the element at that index.
   template <class Equal, class HashOf>

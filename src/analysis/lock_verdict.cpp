@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "analysis/contentions.h"
-#include "analysis/lock_profile.h"
+#include "analysis/lock_pass.h"
 #include "analysis/wording.h"
 
 namespace tarsier::analysis {
@@ -38,8 +38,10 @@ std::string lock_verdict(const Model& model) {
   if (model.locks.empty()) return {};
   const LockCode code(model);
   const AspectKeys keys(model, code, label_methods(model, false));
-  const LockProfile profile = lock_profile(model, code, Selection(), keys,
-                                           {LockAspect::kBlockedMethod, LockAspect::kOwnerMethod, LockAspect::kObject});
+  const auto blame = model.lock_blame ? model.lock_blame
+                                      : std::make_shared<const LockProfile>(
+                                            lock_profile(model, code, Selection(), keys, blame_aspects()));
+  const LockProfile& profile = *blame;
   if (profile.total() == 0 || share(profile.total(), model.duration.count) < kWorthALine) return {};
   const LockNode& blocked = profile.nodes[profile.nodes[0].children.front()];
   const LockNode& owner = profile.nodes[blocked.children.front()];

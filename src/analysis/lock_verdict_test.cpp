@@ -34,7 +34,7 @@ TEST_F(LockVerdict, says_how_much_is_due_to_the_one_it_names) {
 }
 
 TEST_F(LockVerdict, tells_how_to_learn_who_held_it) {
-  const PeriodIndex period = trace.period(lock, 1);
+  const MonitorPeriod period = trace.period(lock, 1);
   trace.enter(period, b, 0, kSecond, 1, "main;want");
   EXPECT_EQ(lock_verdict(trace.model),
             "Lock waiting 1.00 s: 100.0 % in want, for ReentrantLock@3ae26333; record --lock tells who held it.");

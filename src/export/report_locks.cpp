@@ -33,7 +33,10 @@ struct LockView {
       : context(report),
         code(report.model),
         keys(report.model, code, report.labels()),
-        profile(analysis::lock_profile(report.model, code, report.selection, keys, report.lock_aspects)) {}
+        answer(report.locks ? report.locks
+                            : std::make_shared<const LockProfile>(analysis::lock_profile(
+                                  report.model, code, report.selection, keys, report.lock_aspects))),
+        profile(*answer) {}
 
   // Of the node's children, those that --top and --min-share leave.
   [[nodiscard]] std::vector<uint32_t> shown(const LockNode& node) const {
@@ -51,7 +54,8 @@ struct LockView {
   const ReportContext& context;
   analysis::LockCode code;
   analysis::AspectKeys keys;
-  LockProfile profile;
+  LockAnswer answer;
+  const LockProfile& profile;
 };
 
 // Package names take the place that the calls need.
@@ -108,7 +112,7 @@ void append_remarks(std::string& out, const LockView& view) {
   const analysis::LockEvents& locks = view.context.model.locks;
   if (!locks.empty() && !analysis::owners_recorded(view.context.model)) {
     append_wrapped(out, std::string("Only who was blocked is recorded") +
-                            (locks.parks.empty() ? ", and by monitors only" : "") +
+                            (locks.has_parks() ? "" : ", and by monitors only") +
                             ": call chains of those who held the locks are not, record --lock records them.");
   }
   const bool all_groups =
