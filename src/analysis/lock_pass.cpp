@@ -5,10 +5,6 @@
 
 namespace tarsier::analysis {
 
-std::vector<LockAspect> blame_aspects() {
-  return {LockAspect::kBlockedMethod, LockAspect::kOwnerMethod, LockAspect::kObject};
-}
-
 // All that refers to the model, which must stay where it is meanwhile.
 struct LockPass::Work {
   Work(const Model& from, const std::optional<LockQuestion>& asked, const LockLimits& limits)
@@ -16,13 +12,12 @@ struct LockPass::Work {
         question(asked),
         code(from),
         plain(from, code, label_methods(from, false)),
-        blame(blame_aspects(), /*spreads=*/false),
         contentions(
             code, [this](const Contention& contention, std::span<const Piece> pieces) { add(contention, pieces); },
             PieceBudget(), limits) {
     if (!question) return;
     if (question->signatures) signed_keys.emplace(from, code, label_methods(from, true));
-    view.emplace(question->by, /*spreads=*/true);
+    view.emplace(question->by);
     answer = selected(selection, [this](const Contention& contention, std::span<const Piece> pieces) {
       view->add(view_keys(), contention, pieces);
     });
@@ -47,7 +42,7 @@ struct LockPass::Work {
   AspectKeys plain;
   std::optional<AspectKeys> signed_keys;
   Selection selection;
-  LockProfileBuilder blame;
+  LockBlameFinder blame;
   std::optional<LockProfileBuilder> view;
   ContentionSink answer;
   Contentions contentions;
@@ -101,7 +96,7 @@ void LockPass::finish(Model& model) {
   Work& all = work(model);
   all.contentions.finish(model.locks);
   const LockAccount& account = all.contentions.account();
-  model.lock_blame = std::make_shared<const LockProfile>(std::move(all.blame).finish(all.plain, account));
+  model.lock_blame = std::make_shared<const LockBlame>(all.blame.find(all.plain));
   if (all.view) profile_ = std::make_shared<const LockProfile>(std::move(*all.view).finish(all.view_keys(), account));
   // Half of the events would tell half of the truth.
   LockEvents& locks = model.locks;

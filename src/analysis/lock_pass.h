@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/contentions.h"
+#include "analysis/lock_blame.h"
 #include "analysis/lock_profile.h"
 
 namespace tarsier::analysis {
@@ -54,8 +55,5 @@ class LockPass {
   std::unique_ptr<Work> work_;
   std::shared_ptr<const LockProfile> profile_;
 };
-
-// Who blocked whom, for the verdict.
-std::vector<LockAspect> blame_aspects();
 
 }  // namespace tarsier::analysis

@@ -31,8 +31,8 @@ void sort_children(LockProfile& profile, const AspectKeys& keys) {
 
 }  // namespace
 
-LockProfileBuilder::LockProfileBuilder(std::vector<LockAspect> by, bool spreads)
-    : all_groups_(std::find(by.begin(), by.end(), LockAspect::kGroup) != by.end()), spreads_(spreads) {
+LockProfileBuilder::LockProfileBuilder(std::vector<LockAspect> by)
+    : all_groups_(std::find(by.begin(), by.end(), LockAspect::kGroup) != by.end()) {
   profile_.by = std::move(by);
   profile_.nodes.emplace_back();
   open_.emplace_back();
@@ -46,7 +46,7 @@ void LockProfileBuilder::add(const AspectKeys& keys, const Contention& contentio
   uint32_t node = 0;
   for (size_t level = 0;; ++level) {
     profile_.nodes[node].blocked_ns += length;
-    if (spreads_) profile_.nodes[node].contentions.add(length);
+    profile_.nodes[node].contentions.add(length);
     if (level == owner_level_) break;
     node = child(node, keys.key(profile_.by[level], contention, pieces.front()));
   }
@@ -67,7 +67,6 @@ void LockProfileBuilder::add_piece(const AspectKeys& keys, uint32_t node, const 
   for (size_t level = owner_level_; level < profile_.by.size(); ++level) {
     node = child(node, keys.key(profile_.by[level], contention, piece));
     profile_.nodes[node].blocked_ns += length;
-    if (!spreads_) continue;
     Open& open = open_[node];
     if (!open.touched) touched_.push_back(node);
     open.touched = true;
@@ -111,7 +110,7 @@ LockProfile LockProfileBuilder::finish(const AspectKeys& keys, const LockAccount
 
 LockProfile lock_profile(const Model& model, const LockCode& code, const Selection& selection, const AspectKeys& keys,
                          std::vector<LockAspect> by) {
-  LockProfileBuilder builder(std::move(by), /*spreads=*/true);
+  LockProfileBuilder builder(std::move(by));
   Contentions contentions(code, selected(selection, [&](const Contention& contention, std::span<const Piece> pieces) {
                             builder.add(keys, contention, pieces);
                           }));

@@ -37,8 +37,7 @@ struct LockProfile {
 // Takes contentions one by one.
 class LockProfileBuilder {
  public:
-  // `spreads`: else it is not counted how many there are, nor how long.
-  LockProfileBuilder(std::vector<LockAspect> by, bool spreads);
+  explicit LockProfileBuilder(std::vector<LockAspect> by);
 
   // The keys may have grown between two calls.
   void add(const AspectKeys& keys, const Contention& contention, std::span<const Piece> pieces);
@@ -61,7 +60,7 @@ class LockProfileBuilder {
   uint32_t find_child(uint32_t parent, uint32_t key);
 
   LockProfile profile_;
-  const bool all_groups_, spreads_;
+  const bool all_groups_;
   size_t owner_level_ = 0;  // from there on pieces of a contention may differ
   IndexTable table_;
   std::array<Seen, 64> seen_;

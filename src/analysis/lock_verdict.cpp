@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "analysis/contentions.h"
-#include "analysis/lock_pass.h"
+#include "analysis/lock_blame.h"
 #include "analysis/wording.h"
 
 namespace tarsier::analysis {
@@ -32,28 +32,30 @@ std::string words_of_blame(double part) {
   return "caused by several, most (" + words_of_share(part) + ") by ";
 }
 
+LockBlame find_lock_blame(const Model& model, const LockCode& code, const AspectKeys& keys) {
+  LockBlameFinder finder;
+  for_each_contention(model, code, Selection(), [&](const Contention& contention, std::span<const Piece> pieces) {
+    finder.add(keys, contention, pieces);
+  });
+  return finder.find(keys);
+}
+
 }  // namespace
 
 std::string lock_verdict(const Model& model) {
   if (model.locks.empty()) return {};
   const LockCode code(model);
   const AspectKeys keys(model, code, label_methods(model, false));
-  const auto blame = model.lock_blame ? model.lock_blame
-                                      : std::make_shared<const LockProfile>(
-                                            lock_profile(model, code, Selection(), keys, blame_aspects()));
-  const LockProfile& profile = *blame;
-  if (profile.total() == 0 || share(profile.total(), model.duration.count) < kWorthALine) return {};
-  const LockNode& blocked = profile.nodes[profile.nodes[0].children.front()];
-  const LockNode& owner = profile.nodes[blocked.children.front()];
-  const LockNode& lock = profile.nodes[owner.children.front()];
-  std::string text = "Lock waiting " + words_of_time(Nanos(profile.total())) + ": " +
-                     words_of_share(share(blocked.blocked_ns, profile.total())) + " in " +
-                     keys.label(LockAspect::kBlockedMethod, blocked.key);
-  const std::string held = short_lock_name(keys.label(LockAspect::kObject, lock.key));
-  const std::string by = keys.label(LockAspect::kOwnerMethod, owner.key);
+  const LockBlame blame = model.lock_blame ? *model.lock_blame : find_lock_blame(model, code, keys);
+  if (blame.total_ns == 0 || share(blame.total_ns, model.duration.count) < kWorthALine) return {};
+  std::string text = "Lock waiting " + words_of_time(Nanos(blame.total_ns)) + ": " +
+                     words_of_share(share(blame.blocked_ns, blame.total_ns)) + " in " +
+                     keys.label(LockAspect::kBlockedMethod, blame.blocked);
+  const std::string held = short_lock_name(keys.label(LockAspect::kObject, blame.lock.value));
+  const std::string by = keys.label(LockAspect::kOwnerMethod, blame.owner);
   const bool is_method = !by.starts_with('[');
   if (is_method) {
-    text += ", " + words_of_blame(share(owner.blocked_ns, blocked.blocked_ns)) + by + " holding " + held;
+    text += ", " + words_of_blame(share(blame.owner_ns, blame.blocked_ns)) + by + " holding " + held;
   } else {
     text += ", for " + held + (owners_recorded(model) ? "" : "; record --lock tells who held it");
   }
