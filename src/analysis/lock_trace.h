@@ -23,12 +23,9 @@ class LockTrace : public ModelMaker {
     events().locks.push_back({builder().marker(klass), identity});
     return LockIndex(static_cast<uint32_t>(events().locks.size() - 1));
   }
-  PeriodIndex period(LockIndex of, int64_t generation) {
-    events().periods.push_back({of, generation});
-    return PeriodIndex(static_cast<uint32_t>(events().periods.size() - 1));
-  }
+  static MonitorPeriod period(LockIndex of, int64_t generation) { return {of, generation}; }
 
-  MonitorEnter& enter(PeriodIndex period, ThreadIndex thread, int64_t begin, int64_t end, int64_t sequence,
+  MonitorEnter& enter(MonitorPeriod period, ThreadIndex thread, int64_t begin, int64_t end, int64_t sequence,
                       std::string_view frames = "main;enter") {
     events().enters.push_back({.begin_ns = begin,
                                .end_ns = end,
@@ -38,7 +35,7 @@ class LockTrace : public ModelMaker {
                                .stack = stack(frames)});
     return events().enters.back();
   }
-  MonitorExit& exit(PeriodIndex period, ThreadIndex thread, int64_t time, int64_t sequence, std::string_view frames) {
+  MonitorExit& exit(MonitorPeriod period, ThreadIndex thread, int64_t time, int64_t sequence, std::string_view frames) {
     events().exits.push_back(
         {.time_ns = time, .sequence = sequence, .period = period, .thread = thread, .stack = stack(frames)});
     return events().exits.back();

@@ -34,7 +34,13 @@ struct LockView {
       : context(report),
         code(report.model),
         keys(report.model, code, report.labels()),
-        profile(analysis::lock_profile(report.model, code, report.selection, keys, report.lock_aspects)) {}
+        answer(report.locks ? report.locks
+                            : std::make_shared<const LockProfile>(analysis::lock_profile(
+                                  report.model, code, report.selection, keys, report.lock_aspects))),
+        profile(*answer),
+        times(profile.times ? profile.times
+                            : std::make_shared<const analysis::BlockedTimes>(
+                                  analysis::blocked_times(report.model, code, report.selection))) {}
 
   // Of the node's children, those that --top and --min-share leave.
   [[nodiscard]] std::vector<uint32_t> shown(const LockNode& node) const {
@@ -52,7 +58,9 @@ struct LockView {
   const ReportContext& context;
   analysis::LockCode code;
   analysis::AspectKeys keys;
-  LockProfile profile;
+  LockAnswer answer;
+  const LockProfile& profile;
+  std::shared_ptr<const analysis::BlockedTimes> times;
 };
 
 // As many frames as fit, then how many there are more: a < b < c [+12].
@@ -101,7 +109,7 @@ void append_remarks(std::string& out, const LockView& view) {
   const analysis::LockEvents& locks = view.context.model.locks;
   if (!locks.empty() && !analysis::owners_recorded(view.context.model)) {
     append_wrapped(out, std::string("Only who was blocked is recorded") +
-                            (locks.parks.empty() ? ", and by monitors only" : "") +
+                            (locks.has_parks() ? "" : ", and by monitors only") +
                             ": call chains of those who held the locks are not, record --lock records them.");
   }
   const bool all_groups =
@@ -154,7 +162,7 @@ std::string locks_text(const ReportContext& context) {
   if (first.empty()) {
     out += "  none\n";
     append_remarks(out, view);
-    return out + lock_causes_text(context, view.code, view.keys);
+    return out + lock_causes_text(context, view.code, view.keys, *view.times);
   }
   out += "     blocked   share     times     mean   95th %      max\n";
   std::vector<uint32_t> todo(first.rbegin(), first.rend());
@@ -167,7 +175,7 @@ std::string locks_text(const ReportContext& context) {
   }
   append_left_out(out, first.size(), view.profile.nodes[0].children.size());
   append_remarks(out, view);
-  return out + lock_causes_text(context, view.code, view.keys);
+  return out + lock_causes_text(context, view.code, view.keys, *view.times);
 }
 
 std::string locks_json(const ReportContext& context) {
@@ -192,7 +200,7 @@ std::string locks_json(const ReportContext& context) {
                  {"unknown_ns", view.of_owner(Owner::Kind::kUnknown)}}},
                {"groups", std::move(groups)},
                {"rows", std::move(rows)}};
-  add_lock_causes(json, context, view.code, view.keys);
+  add_lock_causes(json, context, view.code, view.keys, *view.times);
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
