@@ -71,9 +71,9 @@ int64_t LockPass::newest() const {
   return *middle;
 }
 
-void LockPass::advance(Model& model) {
+void LockPass::advance(Model& model, int64_t now_ns) {
   if (came_ == 0) return;
-  work(model).contentions.advance(model.locks, newest());
+  work(model).contentions.advance(model.locks, std::max(newest(), now_ns));
 }
 
 void LockPass::look(Model& model) {
@@ -109,8 +109,15 @@ void LockPass::finish(Model& model) {
   work_.reset();
 }
 
-const LockProfile& LockPass::so_far() const {
-  return work_->view->so_far();
+LockProfile LockPass::take_profile(const Model& model) {
+  Work& so_far = work(model);
+  LockProfile profile = std::move(*so_far.view).finish(so_far.view_keys(), so_far.contentions.account());
+  so_far.view.emplace(question_->by);
+  return profile;
+}
+
+const AspectKeys& LockPass::keys() const {
+  return work_->view_keys();
 }
 
 }  // namespace tarsier::analysis
