@@ -29,8 +29,8 @@ void Contentions::finish(const LockEvents& events) {
 }
 
 ContentionSink selected(const Selection& selection, ContentionSink sink) {
-  return [&selection, sink = std::move(sink), clipped = std::vector<Piece>()](
-             const Contention& contention, std::span<const Piece> pieces) mutable {
+  return [&selection, sink = std::move(sink), clipped = std::vector<Piece>()](const Contention& contention,
+                                                                              std::span<const Piece> pieces) mutable {
     if (!selection.has(contention.thread)) return;
     if (selection.whole_time()) return sink(contention, pieces);
     Contention part = contention;

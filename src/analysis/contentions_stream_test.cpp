@@ -99,7 +99,8 @@ struct Trace : LockTrace {
       unpark(threads[owner], threads[first.thread], now, ++sequence, "main;u" + std::to_string(owner));
       if (dice.once_in(20)) events().unparks.pop_back();
       now += 1 + dice.below(10);
-      ThreadPark& ended = park(first.blocker, threads[first.thread], first.since, now, first.sequence, ++sequence, first.stack);
+      ThreadPark& ended =
+          park(first.blocker, threads[first.thread], first.since, now, first.sequence, ++sequence, first.stack);
       if (dice.once_in(3)) ended.owner = threads[owner];
       if (first.blocker == condition && dice.once_in(2)) {
         // It wants the lock back.
@@ -124,7 +125,8 @@ struct Trace : LockTrace {
     const auto add = [&](const auto& columns, auto column, auto time_of) {
       for (const auto& event : columns) {
         const int64_t time = time_of(event);
-        arrivals.push_back({time + dice.below(lateness), time, [event, column](LockEvents& to) { (to.*column).push_back(event); }});
+        arrivals.push_back(
+            {time + dice.below(lateness), time, [event, column](LockEvents& to) { (to.*column).push_back(event); }});
       }
     };
     const auto end = [](const auto& event) { return event.end_ns; };
@@ -198,8 +200,7 @@ TEST(ContentionStream, counts_what_comes_too_late_and_still_tells_of_every_conte
     Trace trace(seed);
     trace.monitor(trace.lock("p.Lock", 1), /*seen=*/false);
     LockAccount account;
-    const auto streamed =
-        trace.streamed(20 * kLateness, {.lateness = Nanos(10), .wake_up = Nanos(5)}, account);
+    const auto streamed = trace.streamed(20 * kLateness, {.lateness = Nanos(10), .wake_up = Nanos(5)}, account);
     EXPECT_EQ(streamed.size(), trace.at_once().size());
     late += account.late;
   }
@@ -213,8 +214,8 @@ TEST(ContentionStream, what_is_forgotten_of_long_contentions_is_unknown_and_coun
   // A holds and B waits, in turn, while C starves.
   int64_t now = 10, sequence = 0;
   for (int i = 0; i < 500; ++i) {
-    const auto& [owner, next] = i % 2 == 0 ? std::pair(trace.threads[0], trace.threads[1])
-                                           : std::pair(trace.threads[1], trace.threads[0]);
+    const auto& [owner, next] =
+        i % 2 == 0 ? std::pair(trace.threads[0], trace.threads[1]) : std::pair(trace.threads[1], trace.threads[0]);
     trace.exit(period, owner, now += 5, ++sequence, "main;hold");
     trace.enter(period, next, now - 4, now + 1, ++sequence);
     now += 1;
@@ -226,7 +227,8 @@ TEST(ContentionStream, what_is_forgotten_of_long_contentions_is_unknown_and_coun
   few.changes = 100;
   const auto streamed = trace.streamed(10, few, account);
   EXPECT_EQ(account.forgotten, 1);
-  const auto of_c = std::find_if(streamed.begin(), streamed.end(), [](const std::string& line) { return line.starts_with("C 11 "); });
+  const auto of_c =
+      std::find_if(streamed.begin(), streamed.end(), [](const std::string& line) { return line.starts_with("C 11 "); });
   ASSERT_NE(of_c, streamed.end());
   EXPECT_TRUE(of_c->starts_with("C 11 unknown ")) << of_c->substr(0, 60);
   EXPECT_THAT(*of_c, ::testing::HasSubstr("A:hold"));

@@ -1,5 +1,5 @@
-// Mean, percentiles and maximum of many durations, in little memory: a few are kept as they are, more of them are counted
-// in classes that are 3 % wide.
+// Mean, percentiles and maximum of many durations, in little memory: a few are kept as they are, more of them are
+// counted in classes that are 3 % wide.
 #pragma once
 
 #include <cstdint>

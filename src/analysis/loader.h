@@ -20,8 +20,7 @@ namespace tarsier::analysis {
 class Loader : public recording::Visitor {
  public:
   // `only_locks`: nothing else is read.
-  explicit Loader(LockPass& locks, bool only_locks = false)
-      : stacks_(model_), locks_(locks), only_locks_(only_locks) {}
+  explicit Loader(LockPass& locks, bool only_locks = false) : stacks_(model_), locks_(locks), only_locks_(only_locks) {}
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
 

@@ -82,7 +82,8 @@ LockIndex Loader::resolve_lock(const Chunk& chunk, const EventView& event, const
   std::vector<LockObject>& locks = model_.locks.locks;
   const auto next = static_cast<uint32_t>(locks.size());
   const uint32_t index = lock_table_.find_or_enter(
-      hash_of(lock), next, [&](uint32_t i) { return locks[i].klass == lock.klass && locks[i].identity == lock.identity; },
+      hash_of(lock), next,
+      [&](uint32_t i) { return locks[i].klass == lock.klass && locks[i].identity == lock.identity; },
       [&](uint32_t i) { return hash_of(locks[i]); });
   if (index == next) locks.push_back(lock);
   return LockIndex(index);

@@ -77,7 +77,7 @@ class AspectKeys {
   const Model& model_;
   const LockCode& code_;
   Labels labels_;
-  std::vector<ChainNode> chains_;         // 0: empty; every other one after its parent
+  std::vector<ChainNode> chains_;  // 0: empty; every other one after its parent
   IndexTable chain_table_;
   std::vector<uint32_t> chain_of_stack_;  // by stack
   // Of each stack, from its first frame on that is no inside of locking.

@@ -35,8 +35,8 @@ class LockBlameFinder {
   struct Pair {
     uint32_t blocked = 0, owner = 0;
     int64_t ns = 0;
-    // The locks with most time ("space saving": a new one takes the place of the least, and its time with it). With more
-    // of them than places, one that has a tenth of the pair's time is surely there.
+    // The locks with most time ("space saving": a new one takes the place of the least, and its time with it). With
+    // more of them than places, one that has a tenth of the pair's time is surely there.
     std::array<LockTime, 10> locks{};
     size_t used = 0;
   };

@@ -54,9 +54,8 @@ std::string_view lock_group_name(LockGroup group) {
 
 void LockCode::grow() {
   for (size_t i = traits_.size(); i < model_.methods.size(); ++i) {
-    const auto* rule = std::find_if(std::begin(kMethods), std::end(kMethods), [&](const MethodRule& r) {
-      return model_.methods[i].name.starts_with(r.begin);
-    });
+    const auto* rule = std::find_if(std::begin(kMethods), std::end(kMethods),
+                                    [&](const MethodRule& r) { return model_.methods[i].name.starts_with(r.begin); });
     traits_.push_back(rule == std::end(kMethods) ? 0 : rule->traits);
   }
   // A node comes after its parent.

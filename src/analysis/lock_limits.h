@@ -9,8 +9,8 @@
 namespace tarsier::analysis {
 
 // A recording is not in the order of time: threads hand in their events when their buffers are full, or about a second
-// old, and whoever was blocked is told of at the end. So nothing is final before some time has passed, and what was found
-// out about a lock is kept for those who have been blocked for long.
+// old, and whoever was blocked is told of at the end. So nothing is final before some time has passed, and what was
+// found out about a lock is kept for those who have been blocked for long.
 struct LockLimits {
   Nanos lateness = seconds(3);  // of an event, behind others in the file
   Nanos wake_up = seconds(1);   // from an unpark to the end of the park

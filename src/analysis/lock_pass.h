@@ -38,8 +38,8 @@ class LockPass {
   // The answer, after finish().
   [[nodiscard]] std::shared_ptr<const LockProfile> profile() const { return profile_; }
 
-  // While events still come: all that is final by now, however little it is. `now_ns`: about when the last ones happened
-  // that could have come.
+  // While events still come: all that is final by now, however little it is. `now_ns`: about when the last ones
+  // happened that could have come.
   void advance(Model& model, int64_t now_ns = INT64_MIN);
   // The answer so far; from here on it begins anew.
   LockProfile take_profile(const Model& model);

@@ -74,8 +74,8 @@ class LockTrace : public ModelMaker {
 
   // "B 10 A:a 30 hand-off 32": B was blocked from 10 to 32, until 30 by A in a.
   [[nodiscard]] std::string line(const Contention& contention, std::span<const Piece> pieces) const {
-    std::string text = name(contention.thread) + (contention.after_wait ? " after wait " : " ") +
-                       std::to_string(contention.begin_ns);
+    std::string text =
+        name(contention.thread) + (contention.after_wait ? " after wait " : " ") + std::to_string(contention.begin_ns);
     for (const Piece& piece : pieces) text += " " + owner_text(piece.owner) + " " + std::to_string(piece.end_ns);
     return text;
   }

@@ -126,7 +126,7 @@ struct Model {
   std::vector<WaitInfo> waits;
   std::vector<std::string> wait_kinds;
   LockEvents locks;
-  std::shared_ptr<const LockBlame> lock_blame;  // see lock_blame.h; none if the model was not loaded
+  std::shared_ptr<const LockBlame> lock_blame;     // see lock_blame.h; none if the model was not loaded
   std::map<ThreadIndex, ThreadTime> thread_times;  // of those that an engine kept account of
   // CPU time of threads that no engine samples, by kind, by the kernel's account; our own thread is not among them.
   std::map<ThreadKind, Nanos> unsampled_cpu;

@@ -33,8 +33,10 @@ void MonitorContentions::settle(const LockEvents& events, Horizon horizon, Settl
   constexpr size_t kAhead = 4;
   for (size_t slot = 0; slot < by_lock_.groups().size(); ++slot) {
     if (slot + kAhead < by_lock_.groups().size()) {
-      for (const Item& item : by_lock_.at(slot + kAhead).first(std::min<size_t>(32, by_lock_.at(slot + kAhead).size()))) {
-        __builtin_prefetch(item.is_exit ? static_cast<const void*>(&events.exits[item.index]) : &events.enters[item.index]);
+      for (const Item& item :
+           by_lock_.at(slot + kAhead).first(std::min<size_t>(32, by_lock_.at(slot + kAhead).size()))) {
+        __builtin_prefetch(item.is_exit ? static_cast<const void*>(&events.exits[item.index])
+                                        : &events.enters[item.index]);
       }
     }
     settle_monitor(LockIndex(by_lock_.groups()[slot]), by_lock_.at(slot));
@@ -206,9 +208,11 @@ void MonitorContentions::cut(const Contention& contention, const std::vector<Hol
   pieces_.start(contention);
   // Nearly always it began not long ago.
   constexpr std::ptrdiff_t kRecent = 64;
-  const bool recent = std::ssize(holdings) > kRecent && holdings[holdings.size() - kRecent].begin_ns <= contention.begin_ns;
-  auto next = std::upper_bound(recent ? holdings.end() - kRecent : holdings.begin(), holdings.end(), contention.begin_ns,
-                               [](int64_t time, const Holding& holding) { return time < holding.begin_ns; });
+  const bool recent =
+      std::ssize(holdings) > kRecent && holdings[holdings.size() - kRecent].begin_ns <= contention.begin_ns;
+  auto next =
+      std::upper_bound(recent ? holdings.end() - kRecent : holdings.begin(), holdings.end(), contention.begin_ns,
+                       [](int64_t time, const Holding& holding) { return time < holding.begin_ns; });
   if (next == holdings.begin()) {
     ++account_.forgotten;
     pieces_.until(next == holdings.end() ? INT64_MAX : next->begin_ns, Owner::unknown());
@@ -273,9 +277,8 @@ void MonitorContentions::forget_old_holdings() {
     const int64_t until = oldest + (horizon_.final_ns - oldest + 1) / 2;
     for (Period& period : periods_) {
       auto& holdings = period.holdings;
-      const auto first_kept = std::upper_bound(holdings.begin(), holdings.end(), until, [](int64_t time, const Holding& h) {
-        return time < h.begin_ns;
-      });
+      const auto first_kept = std::upper_bound(holdings.begin(), holdings.end(), until,
+                                               [](int64_t time, const Holding& h) { return time < h.begin_ns; });
       // The one that reaches over that moment stays.
       const auto gone = std::max<std::ptrdiff_t>(first_kept - holdings.begin() - 1, 0);
       holdings.erase(holdings.begin(), holdings.begin() + gone);

@@ -35,9 +35,9 @@ struct Holding {
 // How far the holdings of a period are known.
 class MonitorTimeline {
  public:
-  // `events` are in any order, with duplicates, some missing; none is before since(). Up to `horizon` they are complete,
-  // late releases included. What is known for good is appended to `holdings`. Reorders `events`; `done` gets the sources
-  // of those that must not be given again.
+  // `events` are in any order, with duplicates, some missing; none is before since(). Up to `horizon` they are
+  // complete, late releases included. What is known for good is appended to `holdings`. Reorders `events`; `done` gets
+  // the sources of those that must not be given again.
   void extend(std::vector<MonitorEvent>& events, int64_t horizon, std::vector<Holding>& holdings,
               std::vector<uint32_t>& done);
   // The same, when nothing can come any more.

@@ -145,8 +145,8 @@ void ParkBundles::bundle(Past& past, std::span<const uint32_t> parks, std::span<
 }
 
 // A signal puts the waiting thread into the queue of the lock, still parked for the condition: what wakes it up is the
-// release of the lock. Which lock that is tell those who had to park for it afterwards, still in their call of await. It
-// counts from then on, so that it does not matter how much of the recording is known.
+// release of the lock. Which lock that is tell those who had to park for it afterwards, still in their call of await.
+// It counts from then on, so that it does not matter how much of the recording is known.
 void ParkBundles::learn_conditions() {
   std::sort(came_back_.begin(), came_back_.end());
   for (const CameBack& seen : came_back_) {

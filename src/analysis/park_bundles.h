@@ -1,4 +1,5 @@
-// Parks and unparks brought together, thread by thread: what ended each park, and when each blocker was released by whom.
+// Parks and unparks brought together, thread by thread: what ended each park, and when each blocker was released by
+// whom.
 #pragma once
 
 #include <cstdint>
@@ -55,7 +56,7 @@ class ParkBundles {
   // The lock of a condition, since it is known.
   struct ConditionLock {
     LockIndex lock{};
-    int64_t since = 0;               // a sequence, as the other one
+    int64_t since = 0;                  // a sequence, as the other one
     int64_t several_since = INT64_MAX;  // from there on it is known that there are several
   };
   struct CameBack {
@@ -73,7 +74,7 @@ class ParkBundles {
 
   const LockCode& code_;
   LockAccount& account_;
-  std::vector<Past> pasts_;                                    // by thread
+  std::vector<Past> pasts_;                                      // by thread
   std::unordered_map<uint32_t, ConditionLock> condition_locks_;  // by condition
 
   // While settling.

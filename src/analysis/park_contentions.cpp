@@ -93,10 +93,10 @@ void ParkContentions::at_releases(const ThreadPark& park, int64_t last, const Re
   const std::vector<Release>& releases = of_lock.kept;
   // Nearly always it began not long ago.
   constexpr std::ptrdiff_t kRecent = 64;
-  const bool recent =
-      std::ssize(releases) > kRecent && releases[releases.size() - kRecent].sequence <= park.sequence;
-  const auto first = std::upper_bound(recent ? releases.end() - kRecent : releases.begin(), releases.end(), park.sequence,
-                                      [](int64_t sequence, const Release& release) { return sequence < release.sequence; });
+  const bool recent = std::ssize(releases) > kRecent && releases[releases.size() - kRecent].sequence <= park.sequence;
+  const auto first =
+      std::upper_bound(recent ? releases.end() - kRecent : releases.begin(), releases.end(), park.sequence,
+                       [](int64_t sequence, const Release& release) { return sequence < release.sequence; });
   if (park.sequence < of_lock.forgotten) {
     ++account_.forgotten;
     pieces_.until(first == releases.end() ? INT64_MAX : first->time_ns, Owner::unknown());

@@ -40,8 +40,7 @@ std::string per_second(uint64_t count, Nanos time) {
 }  // namespace
 
 std::string live_text(const analysis::LiveTop& top, Nanos time, size_t width) {
-  const double waiting =
-      time.count > 0 ? static_cast<double>(top.blocked_ns) / static_cast<double>(time.count) : 0;
+  const double waiting = time.count > 0 ? static_cast<double>(top.blocked_ns) / static_cast<double>(time.count) : 0;
   char text[64];
   std::snprintf(text, sizeof text, "%.2f", waiting);
   std::string out = "lock waiting: " + std::string(text) + " threads, " + per_second(top.count, time) +
@@ -57,9 +56,9 @@ std::string live_text(const analysis::LiveTop& top, Nanos time, size_t width) {
   for (const analysis::LiveContention& row : top.rows) {
     const double share =
         top.blocked_ns > 0 ? static_cast<double>(row.blocked_ns) / static_cast<double>(top.blocked_ns) : 0;
-    out += exporting::pad_left(analysis::words_of_share(share), 8) + exporting::pad_left(per_second(row.count, time), 10) +
-           "  " + cell(row.lock) + "  " + cell(row.blocked) + "  " +
-           exporting::cut_front(exporting::visible(row.owner), names) + "\n";
+    out += exporting::pad_left(analysis::words_of_share(share), 8) +
+           exporting::pad_left(per_second(row.count, time), 10) + "  " + cell(row.lock) + "  " + cell(row.blocked) +
+           "  " + exporting::cut_front(exporting::visible(row.owner), names) + "\n";
   }
   return out;
 }

@@ -121,8 +121,9 @@ constexpr Option kOptions[] = {
      .max = control::kMaxSaveFragments,
      .bare = true},
     {.name = "live",
-     .help = "with --lock: show the locks that threads wait for, and who holds them, while it goes on; without -o nothing "
-             "is kept"},
+     .help =
+         "with --lock: show the locks that threads wait for, and who holds them, while it goes on; without -o nothing "
+         "is kept"},
     {.name = "json", .help = "print the outcome as JSON"},
 };
 constexpr CommandSpec kSpec = {
@@ -322,8 +323,8 @@ int attach_and_record(const Arguments& arguments, Signals& signals) {
   auto call = attach_to(*jvm, *library, signals);
   if (!call) return fail_with(call.error(), *jvm);
   const std::string announcement = "recording JVM " + std::to_string(jvm->pid) + " (" +
-                                   (jvm->main.empty() ? "?" : exporting::visible(jvm->main)) + ")" +
-                                   target->into() + "; Ctrl-C ends" + target->ends();
+                                   (jvm->main.empty() ? "?" : exporting::visible(jvm->main)) + ")" + target->into() +
+                                   "; Ctrl-C ends" + target->ends();
   const auto outcome = Session(call->channel, signals, target->output.file(), nullptr, session_options(arguments),
                                announcement, target->view())
                            .run();
@@ -353,9 +354,9 @@ int record_child(const Arguments& arguments, std::optional<ControlSocket> socket
   socket.reset();  // further JVMs of the program find nobody, and are not recorded
   const std::string announcement =
       "recording " + arguments.program[0] + target.into() + "; its end ends" + target.ends();
-  const auto outcome = Session(*channel, signals, target.output.file(), &child, session_options(arguments), announcement,
-                               target.view())
-                           .run();
+  const auto outcome =
+      Session(*channel, signals, target.output.file(), &child, session_options(arguments), announcement, target.view())
+          .run();
   return outcome ? target.conclude(*outcome, arguments.has("json")) : fail(outcome.error());
 }
 

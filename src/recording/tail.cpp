@@ -23,7 +23,8 @@ Status Tail::look(Visitor& visitor) {
     visitor.chunk(**chunk);
     ChunkReader::EventCounts counts;
     ChunkReader::Part part{.position = position_, .events = {}};
-    (*chunk)->visit_events(visitor, counts, [](size_t) {}, &part);
+    (*chunk)->visit_events(
+        visitor, counts, [](size_t) {}, &part);
     position_ = part.position;
     const uint64_t end = chunk_at_ + header->size;
     if (end >= bytes.size() || !ChunkHeader::parse(bytes.subspan(end))) {

@@ -1,4 +1,5 @@
-// Reads a recording while it is being written, a piece at a time: at each look the events that were flushed since the last.
+// Reads a recording while it is being written, a piece at a time: at each look the events that were flushed since the
+// last.
 #pragma once
 
 #include <cstdint>
