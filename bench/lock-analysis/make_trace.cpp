@@ -1,4 +1,4 @@
-// Writes a recording with as many lock events as wanted, as a busy program would give: 64 threads, 20,000 monitors and as
+// Writes a recording with as many lock events as wanted, as a busy program would give: 64 threads, 4,000 monitors and as
 // many locks of java.util.concurrent that a few threads want at a time, one monitor that eight threads hammer on without
 // end, 2,000 call chains. As with the agent, each thread has a buffer, which is written when it is full or a second old: the
 // order of the file is not that of time.
@@ -22,7 +22,7 @@ using namespace tarsier::recording;
 
 namespace {
 
-constexpr size_t kThreads = 64, kHammering = 8, kLocks = 20'000, kChains = 2000, kClasses = 40, kMethods = 1500;
+constexpr size_t kThreads = 64, kHammering = 8, kLocks = 4'000, kChains = 2000, kClasses = 40, kMethods = 1500;
 constexpr int64_t kEventsPerSecond = 500'000, kSecond = 1'000'000'000;
 
 struct Lock {

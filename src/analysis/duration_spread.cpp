@@ -7,9 +7,10 @@
 namespace tarsier::analysis {
 namespace {
 
-constexpr size_t kFew = 16;
+constexpr size_t kFew = 16, kMany = 160;
 constexpr int kCountBits = 40;
 constexpr int kBits = 5;  // 32 classes for each power of two; up to 64 ns each duration is its own
+constexpr size_t kClasses = (64 - kBits) << kBits;
 
 uint32_t class_of(int64_t ns) {
   const auto value = static_cast<uint64_t>(std::max<int64_t>(ns, 0));
@@ -28,12 +29,22 @@ int64_t middle_of(uint32_t index) {
 }  // namespace
 
 void DurationSpread::count_in_class(uint32_t index) {
+  if (cells_.size() == kClasses) {
+    ++cells_[index];
+    return;
+  }
   const auto at = std::lower_bound(cells_.begin(), cells_.end(), uint64_t{index} << kCountBits);
   if (at != cells_.end() && *at >> kCountBits == index) {
     ++*at;
   } else {
     cells_.insert(at, (uint64_t{index} << kCountBits) + 1);
   }
+  if (cells_.size() < kMany) return;
+  // All classes, then: they need not be searched.
+  std::vector<uint64_t> all(kClasses);
+  for (size_t i = 0; i < kClasses; ++i) all[i] = uint64_t{i} << kCountBits;
+  for (const uint64_t cell : cells_) all[cell >> kCountBits] = cell;
+  cells_ = std::move(all);
 }
 
 void DurationSpread::add(int64_t ns) {

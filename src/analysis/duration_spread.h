@@ -19,6 +19,7 @@ class DurationSpread {
 
  private:
   // As long as there are few: the durations. Then classes that are not empty, in their order: number << 40 | count.
+  // Once these are many: all classes.
   std::vector<uint64_t> cells_;
   uint64_t count_ = 0;
   int64_t sum_ = 0;

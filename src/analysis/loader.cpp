@@ -70,6 +70,7 @@ void Loader::chunk(Chunk& chunk) {
 
   selected_.clear();
   for (const HandledType& handled : kTypes) {
+    if (only_locks_) break;
     const TypeIndex type = chunk.type(handled.name);
     if (!type) continue;
     Selected& selected = select(chunk, type);

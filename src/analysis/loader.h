@@ -19,12 +19,15 @@ namespace tarsier::analysis {
 
 class Loader : public recording::Visitor {
  public:
-  explicit Loader(LockPass& locks) : stacks_(model_), locks_(locks) {}
+  // `only_locks`: nothing else is read.
+  explicit Loader(LockPass& locks, bool only_locks = false) : stacks_(model_), locks_(locks), only_locks_(only_locks) {}
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
 
   void chunk(recording::Chunk& chunk) override;
   void event(const recording::Chunk& chunk, const recording::EventView& event) override;
+  // What is there by now; the locks' events are the pass's.
+  [[nodiscard]] Model& so_far() { return model_; }
   // Once, after the last event.
   Model finish(const recording::ReadSummary& summary);
 
@@ -128,6 +131,7 @@ class Loader : public recording::Visitor {
   Model model_;
   StackBuilder stacks_;
   LockPass& locks_;
+  const bool only_locks_;
   std::map<std::tuple<int64_t, int64_t, std::string>, ThreadIndex> threads_;  // os id, java id, name if both are 0
   std::map<std::string, StackIndex, std::less<>> failures_;
   std::map<std::string, size_t, std::less<>> engines_;

@@ -61,6 +61,8 @@ std::string lock_name(const Model& model, LockIndex lock) {
 AspectKeys::AspectKeys(const Model& model, const LockCode& code, Labels labels) : model_(model), code_(code) {
   chains_.push_back({0, 0, 0});
   chain_of_stack_.push_back(0);
+  method_keys_.push_back(kNoStackKey);
+  chain_keys_.push_back(kNoStackKey);
   grow(std::move(labels));
 }
 
@@ -77,15 +79,18 @@ void AspectKeys::grow(Labels labels) {
         [&](uint32_t c) { return hash(chains_[c].parent, chains_[c].label); });
     if (chain == next) chains_.push_back({parent, label, chains_[parent].depth + 1});
     chain_of_stack_.push_back(chain);
+    const StackIndex user = code_.user_frame(StackIndex(static_cast<uint32_t>(i)));
+    method_keys_.push_back(labels_.of(model_.stacks[user.value]));
+    chain_keys_.push_back(chain_of_stack_[user.value]);
   }
 }
 
 uint32_t AspectKeys::method_of(StackIndex stack) const {
-  return stack.value == 0 ? kNoStackKey : labels_.of(model_.stacks[code_.user_frame(stack).value]);
+  return method_keys_[stack.value];
 }
 
 uint32_t AspectKeys::chain_of(StackIndex stack) const {
-  return stack.value == 0 ? kNoStackKey : chain_of_stack_[code_.user_frame(stack).value];
+  return chain_keys_[stack.value];
 }
 
 uint32_t AspectKeys::owner_key(LockAspect aspect, const Owner& owner) const {

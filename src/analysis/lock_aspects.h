@@ -80,6 +80,8 @@ class AspectKeys {
   std::vector<ChainNode> chains_;  // 0: empty; every other one after its parent
   IndexTable chain_table_;
   std::vector<uint32_t> chain_of_stack_;  // by stack
+  // Of each stack, from its first frame on that is no inside of locking.
+  std::vector<uint32_t> method_keys_, chain_keys_;
 };
 
 }  // namespace tarsier::analysis

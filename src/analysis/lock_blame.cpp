@@ -18,12 +18,13 @@ void LockBlameFinder::add(const AspectKeys& keys, const Contention& contention, 
 
 LockBlameFinder::Pair& LockBlameFinder::pair(uint32_t blocked, uint32_t owner) {
   const auto equal = [&](uint32_t i) { return pairs_[i].blocked == blocked && pairs_[i].owner == owner; };
-  if (last_ < pairs_.size() && equal(last_)) return pairs_[last_];
+  uint32_t& seen = seen_[(blocked * 5 + owner) % seen_.size()];
+  if (seen < pairs_.size() && equal(seen)) return pairs_[seen];
   const auto next = static_cast<uint32_t>(pairs_.size());
-  last_ = table_.find_or_enter(mix_hash(blocked, owner), next, equal,
-                               [&](uint32_t i) { return mix_hash(pairs_[i].blocked, pairs_[i].owner); });
-  if (last_ == next) pairs_.push_back({.blocked = blocked, .owner = owner});
-  return pairs_[last_];
+  seen = table_.find_or_enter(mix_hash(blocked, owner), next, equal,
+                              [&](uint32_t i) { return mix_hash(pairs_[i].blocked, pairs_[i].owner); });
+  if (seen == next) pairs_.push_back({.blocked = blocked, .owner = owner});
+  return pairs_[seen];
 }
 
 void LockBlameFinder::add_to(Pair& pair, LockIndex lock, int64_t ns) {

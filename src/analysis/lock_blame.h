@@ -50,7 +50,7 @@ class LockBlameFinder {
 
   std::vector<Pair> pairs_;
   IndexTable table_;
-  uint32_t last_ = 0;  // of pairs_
+  std::array<uint32_t, 64> seen_{};  // of pairs_: most pieces go where others of the same lock went just before
   int64_t total_ns_ = 0;
 };
 

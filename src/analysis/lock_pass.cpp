@@ -18,12 +18,12 @@ struct LockPass::Work {
         question(asked),
         code(from),
         plain(from, code, label_methods(from, false)),
-        times(asked ? BlockedTimesBuilder::kMostRows : kRowsForVerdict),
+        times(asked && asked->causes ? BlockedTimesBuilder::kMostRows : kRowsForVerdict),
         contentions(
             code, [this](const Contention& contention, std::span<const Piece> pieces) { add(contention, pieces); },
             PieceBudget(), limits) {
     if (!question) return;
-    if (!question->filter.everything()) part.emplace();
+    if (question->causes && !question->filter.everything()) part.emplace();
     if (question->signatures) signed_keys.emplace(from, code, label_methods(from, true));
     view.emplace(question->by);
     answer = selected(selection, [this](const Contention& contention, std::span<const Piece> pieces) {
@@ -83,9 +83,9 @@ int64_t LockPass::newest() const {
   return *middle;
 }
 
-void LockPass::advance(Model& model) {
+void LockPass::advance(Model& model, int64_t now_ns) {
   if (came_ == 0) return;
-  work(model).contentions.advance(model.locks, newest());
+  work(model).contentions.advance(model.locks, std::max(newest(), now_ns));
 }
 
 void LockPass::look(Model& model) {
@@ -127,8 +127,15 @@ void LockPass::finish(Model& model) {
   work_.reset();
 }
 
-const LockProfile& LockPass::so_far() const {
-  return work_->view->so_far();
+LockProfile LockPass::take_profile(const Model& model) {
+  Work& so_far = work(model);
+  LockProfile profile = std::move(*so_far.view).finish(so_far.view_keys(), so_far.contentions.account());
+  so_far.view.emplace(question_->by);
+  return profile;
+}
+
+const AspectKeys& LockPass::keys() const {
+  return work_->view_keys();
 }
 
 }  // namespace tarsier::analysis

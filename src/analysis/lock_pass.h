@@ -17,6 +17,7 @@ struct LockQuestion {
   std::vector<LockAspect> by;
   Filter filter{};
   bool signatures = false;
+  bool causes = false;  // also what lock_causes() needs
 };
 
 class LockPass {
@@ -37,9 +38,13 @@ class LockPass {
 
   // The answer, after finish().
   [[nodiscard]] std::shared_ptr<const LockProfile> profile() const { return profile_; }
-  // All that has come and is final by now, however little it is.
-  void advance(Model& model);
-  [[nodiscard]] const LockProfile& so_far() const;
+
+  // While events still come: all that is final by now, however little it is. `now_ns`: about when the last ones
+  // happened that could have come.
+  void advance(Model& model, int64_t now_ns = INT64_MIN);
+  // The answer so far; from here on it begins anew.
+  LockProfile take_profile(const Model& model);
+  [[nodiscard]] const AspectKeys& keys() const;
 
  private:
   struct Work;

@@ -45,7 +45,6 @@ class LockProfileBuilder {
   // The keys may have grown between two calls.
   void add(const AspectKeys& keys, const Contention& contention, std::span<const Piece> pieces);
   LockProfile finish(const AspectKeys& keys, const LockAccount& account) &&;
-  [[nodiscard]] const LockProfile& so_far() const { return profile_; }
 
  private:
   // What the contention that is being added has in a node.

@@ -72,7 +72,15 @@ class LockTrace : public ModelMaker {
     return name(owner.thread) + ":" + model.methods[model.stacks[owner.stack.value].method.value].name;
   }
 
-  // "B 10 A:a 30 hand-off 32": B was blocked from 10 to 32, until 30 by A in a. In the order of begin and thread.
+  // "B 10 A:a 30 hand-off 32": B was blocked from 10 to 32, until 30 by A in a.
+  [[nodiscard]] std::string line(const Contention& contention, std::span<const Piece> pieces) const {
+    std::string text =
+        name(contention.thread) + (contention.after_wait ? " after wait " : " ") + std::to_string(contention.begin_ns);
+    for (const Piece& piece : pieces) text += " " + owner_text(piece.owner) + " " + std::to_string(piece.end_ns);
+    return text;
+  }
+
+  // In the order of begin and thread.
   [[nodiscard]] std::vector<std::string> contentions(const Selection& selection = {}) const {
     struct Line {
       int64_t begin;
@@ -82,10 +90,7 @@ class LockTrace : public ModelMaker {
     std::vector<Line> lines;
     const LockCode code(model);
     for_each_contention(model, code, selection, [&](const Contention& contention, std::span<const Piece> pieces) {
-      std::string text = name(contention.thread) + (contention.after_wait ? " after wait " : " ") +
-                         std::to_string(contention.begin_ns);
-      for (const Piece& piece : pieces) text += " " + owner_text(piece.owner) + " " + std::to_string(piece.end_ns);
-      lines.push_back({contention.begin_ns, text});
+      lines.push_back({contention.begin_ns, line(contention, pieces)});
     });
     std::sort(lines.begin(), lines.end());
     std::vector<std::string> texts;

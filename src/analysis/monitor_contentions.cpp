@@ -29,7 +29,16 @@ void MonitorContentions::settle(const LockEvents& events, Horizon horizon, Settl
     const MonitorPeriod& period = events.exits[i].period;
     by_lock_.put(period.lock.value, {period.generation, i, true});
   }
+  // Events of a monitor lie far from each other. They are fetched while others are settled.
+  constexpr size_t kAhead = 4;
   for (size_t slot = 0; slot < by_lock_.groups().size(); ++slot) {
+    if (slot + kAhead < by_lock_.groups().size()) {
+      for (const Item& item :
+           by_lock_.at(slot + kAhead).first(std::min<size_t>(32, by_lock_.at(slot + kAhead).size()))) {
+        __builtin_prefetch(item.is_exit ? static_cast<const void*>(&events.exits[item.index])
+                                        : &events.enters[item.index]);
+      }
+    }
     settle_monitor(LockIndex(by_lock_.groups()[slot]), by_lock_.at(slot));
   }
   if (changes_ > limits_.changes) forget_old_holdings();
@@ -46,7 +55,8 @@ void MonitorContentions::settle_monitor(LockIndex lock, std::span<Item> items) {
     const uint32_t index = period_of({lock, generation});
     settle_period(index, items.subspan(begin, end - begin));
     // Nobody is blocked any more in the periods before, nor in any when all is over.
-    if (periods_[index].timeline.begun()) {
+    if (periods_[index].timeline.begun() && periods_[index].older != kNone) {
+      drop_releases(items.first(begin));
       for (uint32_t& older = periods_[index].older; older != kNone;) {
         const uint32_t next = periods_[older].older;
         forget(older);
@@ -61,6 +71,13 @@ void MonitorContentions::settle_monitor(LockIndex lock, std::span<Item> items) {
     index = next;
   }
   newest_[lock.value] = kNone;
+}
+
+// Of periods that are over: those after which nothing came that would tell more about them.
+void MonitorContentions::drop_releases(std::span<const Item> items) {
+  for (const Item& item : items) {
+    if (item.is_exit && events_->exits[item.index].time_ns <= horizon_.final_ns) settled_->exits[item.index] = true;
+  }
 }
 
 void MonitorContentions::settle_period(uint32_t index, std::span<const Item> items) {

@@ -36,6 +36,7 @@ class MonitorContentions {
   };
 
   void settle_monitor(LockIndex lock, std::span<Item> items);
+  void drop_releases(std::span<const Item> items);
   void settle_period(uint32_t index, std::span<const Item> items);
   void order_without_duplicates(std::span<const Item> items);
   void gather_enters(MonitorTimeline& timeline);

@@ -143,7 +143,8 @@ size_t next_numbered(std::span<const MonitorEvent> events, size_t i) {
 }  // namespace
 
 bool MonitorTimeline::was_missing(int64_t sequence) {
-  if (sequence <= 0 || sequence > last_sequence_ || missing_ == 0) return false;
+  if (sequence > last_sequence_) return true;
+  if (sequence <= 0 || missing_ == 0) return false;
   --missing_;
   return true;
 }
@@ -208,7 +209,10 @@ void MonitorTimeline::stretches(std::span<const MonitorEvent> events, bool finis
 
 // Numbers that go backwards or stand still are no order: as if many were missing.
 int64_t MonitorTimeline::missing_before(int64_t sequence) {
-  if (sequence <= last_sequence_) return INT64_MAX;
+  if (sequence <= last_sequence_) {
+    missing_ = std::max<int64_t>(missing_ - 1, 0);
+    return INT64_MAX;
+  }
   const int64_t gap = sequence - last_sequence_ - 1;
   missing_ += std::min(gap, INT64_MAX - missing_);
   last_sequence_ = sequence;

@@ -98,7 +98,8 @@ Result<std::optional<analysis::LockQuestion>> lock_question(const ReportOptions&
   if (!aspects.ok()) return std::move(aspects).error();
   question = {.by = *std::move(aspects),
               .filter = {.thread_regex = options.thread_regex, .from = options.from, .to = options.to},
-              .signatures = options.signatures};
+              .signatures = options.signatures,
+              .causes = true};
   return question;
 }
 

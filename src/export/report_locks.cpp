@@ -104,8 +104,30 @@ std::string heading(const LockView& view) {
   return out + "By " + by + ":\n";
 }
 
+// Where bounds made the answer worse: that has to be said.
+std::vector<std::string> words_of_limits(const LockProfile& profile) {
+  const analysis::LockAccount& account = profile.account;
+  std::vector<std::string> words;
+  if (account.uncut > 0) {
+    words.push_back("There are more changes of owners than are looked at: " + words_of_count(account.uncut) +
+                    " contentions have an [unknown owner] because of that; --from and --to choose a part of the time.");
+  }
+  if (account.forgotten > 0) {
+    words.push_back("The recording is larger than what is kept in mind of it: " + words_of_count(account.forgotten) +
+                    " contentions began before that, and have an [unknown owner] until there.");
+  }
+  if (account.late > 0) {
+    words.push_back(words_of_count(account.late) +
+                    " events came too late to tell others who held a lock, or came twice: the recording's order is "
+                    "unusual, or it has more events than are kept in mind.");
+  }
+  if (profile.merged > 0) words.push_back("Of so many rows the last ones are shown together, as [more].");
+  return words;
+}
+
 // What the numbers don't contain.
 void append_remarks(std::string& out, const LockView& view) {
+  for (const std::string& words : words_of_limits(view.profile)) append_wrapped(out, words);
   const analysis::LockEvents& locks = view.context.model.locks;
   if (!locks.empty() && !analysis::owners_recorded(view.context.model)) {
     append_wrapped(out, std::string("Only who was blocked is recorded") +
@@ -199,6 +221,7 @@ std::string locks_json(const ReportContext& context) {
                  {"hand_off_ns", view.of_owner(Owner::Kind::kHandOff)},
                  {"unknown_ns", view.of_owner(Owner::Kind::kUnknown)}}},
                {"groups", std::move(groups)},
+               {"remarks", words_of_limits(profile)},
                {"rows", std::move(rows)}};
   add_lock_causes(json, context, view.code, view.keys, *view.times);
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
