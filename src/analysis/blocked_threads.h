@@ -9,7 +9,8 @@
 
 namespace tarsier::analysis {
 
-// By thread, ns; empty if nobody looked: then it is not known, not 0.
+// By thread, ns; empty if nobody looked: then it is not known, not 0. Nor is it of a part of the time, if the recording
+// was too large to keep its events.
 std::vector<int64_t> blocked_by_thread(const Model& model, const Selection& selection);
 
 }  // namespace tarsier::analysis

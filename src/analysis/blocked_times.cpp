@@ -46,6 +46,9 @@ void BlockedTimesBuilder::add(const Selection& selection, const Contention& cont
       sum.contentions += 1;
       times_.total_ns_ += whole.end_ns - whole.begin_ns;
     }
+    auto& by_thread = times_.by_thread_;
+    if (contention.thread.value >= by_thread.size()) by_thread.resize(contention.thread.value + 1);
+    by_thread[contention.thread.value] += whole.end_ns - whole.begin_ns;
     // Others were still waiting meanwhile, and have a piece of it, too: it counts where it ended.
     const Piece& last = pieces.back();
     if (last.owner.kind == Owner::Kind::kHandOff && whole.end_ns == last.end_ns) {

@@ -54,6 +54,10 @@ class BlockedTimes {
   [[nodiscard]] std::vector<LockIndex> worst_locks(size_t most) const;
   // Of locks, of the selected threads.
   [[nodiscard]] int64_t total_ns() const { return total_ns_; }
+  // Of locks.
+  [[nodiscard]] int64_t total_ns(ThreadIndex thread) const {
+    return thread.value < by_thread_.size() ? by_thread_[thread.value] : 0;
+  }
   // Pieces that there was no room for: short ones.
   [[nodiscard]] int64_t left_out_ns() const { return left_out_ns_; }
 
@@ -63,7 +67,8 @@ class BlockedTimes {
   int64_t left_out_ns_ = 0;
   std::vector<BlockedPiece> pieces_;
   std::vector<BlockedSpan> spans_;
-  std::vector<LockSum> sums_;  // by lock; those after the last one that was waited for are not there
+  std::vector<LockSum> sums_;       // by lock; those after the last one that was waited for are not there
+  std::vector<int64_t> by_thread_;  // likewise
 };
 
 // Takes contentions one by one, of all threads and times: who was not selected may still be the cause.

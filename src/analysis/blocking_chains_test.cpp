@@ -17,7 +17,8 @@ class BlockingChainsTest : public ::testing::Test {
   LockTrace trace;
   ThreadIndex a = trace.thread("A"), b = trace.thread("B"), c = trace.thread("C"), d = trace.thread("D");
   LockIndex first = trace.lock("p.First", 1), second = trace.lock("p.Second", 2), third = trace.lock("p.Third", 3);
-  PeriodIndex of_first = trace.period(first, 1), of_second = trace.period(second, 1), of_third = trace.period(third, 1);
+  MonitorPeriod of_first = trace.period(first, 1), of_second = trace.period(second, 1),
+                of_third = trace.period(third, 1);
 
   // "caused passed-on direct longest method lock": of each cause.
   std::vector<std::string> causes(const Selection& selection = {}) const {
@@ -136,7 +137,7 @@ TEST_F(BlockingChainsTest, of_any_nonsense_what_is_caused_is_what_was_blocked) {
     LockTrace own;
     std::vector<ThreadIndex> threads;
     for (const char* name : {"A", "B", "C", "D"}) threads.push_back(own.thread(name));
-    std::vector<PeriodIndex> periods;
+    std::vector<MonitorPeriod> periods;
     for (int i = 0; i < 3; ++i) periods.push_back(own.period(own.lock("p.Lock", i), 1));
     for (int64_t n = below(60); n > 0; --n) {
       const auto thread = threads[static_cast<size_t>(below(4))];

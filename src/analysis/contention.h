@@ -101,6 +101,7 @@ class PieceBudget {
     --left_;
     return true;
   }
+  [[nodiscard]] bool used_up() const { return left_ == 0; }
 
  private:
   uint64_t left_;

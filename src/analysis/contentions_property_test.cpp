@@ -36,7 +36,7 @@ struct RandomTrace : LockTrace {
   }
   std::vector<ThreadIndex> threads;
   std::vector<LockIndex> locks;
-  std::vector<PeriodIndex> periods;
+  std::vector<MonitorPeriod> periods;
 };
 
 // Numbers from a small range, so that everything collides with everything.
@@ -49,7 +49,7 @@ void add_nonsense(RandomTrace& trace, Dice& dice) {
     const int64_t end = begin + dice.below(30);
     const int64_t sequence = dice.below(12);
     const char* stack = stacks[dice.below(3)];
-    const PeriodIndex period = trace.periods[static_cast<size_t>(dice.below(3))];
+    const MonitorPeriod period = trace.periods[static_cast<size_t>(dice.below(3))];
     switch (dice.below(4)) {
       case 0: {
         MonitorEnter& enter = trace.enter(period, thread(), begin, end, sequence, stack);
@@ -78,7 +78,7 @@ void add_nonsense(RandomTrace& trace, Dice& dice) {
 
 // A monitor as the JVM has it: those who wait enter in turn, unless somebody barges in. Everything is recorded.
 void add_monitor(RandomTrace& trace, Dice& dice) {
-  const PeriodIndex period = trace.periods[0];
+  const MonitorPeriod period = trace.periods[0];
   int64_t now = 1, sequence = 0;
   size_t owner = 0;
   std::vector<size_t> waiting;

@@ -1,5 +1,5 @@
-// Mean, percentiles and maximum of many durations, in little memory: they are counted in classes that are 3 % wide.
-// Classes remember their sum, so few durations are told exactly.
+// Mean, percentiles and maximum of many durations, in little memory: a few are kept as they are, more of them are
+// counted in classes that are 3 % wide.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,14 @@ class DurationSpread {
   [[nodiscard]] int64_t percentile(double quantile) const;
 
  private:
-  struct Class {
-    uint32_t index;
-    uint32_t count;
-    int64_t sum;
-  };
-  std::vector<Class> classes_;  // by index; only those that are not empty
+  // As long as there are few: the durations. Then classes that are not empty, in their order: number << 40 | count.
+  // Once these are many: all classes.
+  std::vector<uint64_t> cells_;
   uint64_t count_ = 0;
   int64_t sum_ = 0;
   int64_t max_ = 0;
+
+  void count_in_class(uint32_t index);
 };
 
 }  // namespace tarsier::analysis

@@ -9,8 +9,9 @@
 namespace tarsier::analysis {
 
 inline uint64_t mix_hash(uint64_t seed, uint64_t value) {
-  // splitmix64's finalizer: every input bit reaches every output bit.
-  uint64_t h = (seed ^ value) + 0x9e3779b97f4a7c15ULL;
+  // splitmix64's finalizer: every input bit reaches every output bit. The seed is spread first: small numbers that were
+  // just put together would often give the same.
+  uint64_t h = (seed * 0xff51afd7ed558ccdULL ^ value) + 0x9e3779b97f4a7c15ULL;
   h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9ULL;
   h = (h ^ (h >> 27)) * 0x94d049bb133111ebULL;
   return h ^ (h >> 31);
@@ -20,6 +21,16 @@ inline uint64_t mix_hash(uint64_t seed, uint64_t value) {
 class IndexTable {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
+
+  // kNone if it is not there.
+  template <class Equal>
+  [[nodiscard]] uint32_t find(uint64_t hash, Equal equal) const {
+    if (slots_.empty()) return kNone;
+    const size_t mask = slots_.size() - 1;
+    size_t slot = hash & mask;
+    while (slots_[slot] != kNone && !equal(slots_[slot])) slot = (slot + 1) & mask;
+    return slots_[slot];
+  }
 
   // `equal(i)`: is element i the wanted one? `hash_of(i)`: for growing. If there is none, `candidate` is entered:
   // the caller appends the element at that index.

@@ -37,6 +37,7 @@ Model Loader::finish(const recording::ReadSummary& summary) {
   settle_accounts();
   for (const Thread& thread : model_.threads) add_unsampled_cpu(model_.unsampled_cpu, thread);
   use_best_profile(model_);
+  locks_.finish(model_);
   if (weight_left_ == 0) model_.problems.push_back("weights too large to be true: those above 2^62 were cut");
   return std::move(model_);
 }
@@ -93,10 +94,11 @@ void Loader::settle_accounts() {
   }
 }
 
-Result<Model> load(const std::string& path) {
+Result<Model> load(const std::string& path, LockPass* locks) {
   auto file = recording::Recording::open(path);
   if (!file.ok()) return std::move(file).error();
-  Loader loader;
+  LockPass for_verdict;
+  Loader loader(locks != nullptr ? *locks : for_verdict);
   const auto summary = (*file)->read(loader);
   if (!summary.ok()) return Error(summary.error()).in(path);
   Model model = loader.finish(*summary);

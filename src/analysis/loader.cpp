@@ -61,6 +61,7 @@ void Loader::chunk(Chunk& chunk) {
   chunk_start_ = chunk.start().count;
   chunk_duration_ = chunk.duration().count;
   chunk_last_event_ = chunk_start_;
+  model_.start_ns = model_.start_ns == 0 ? chunk_start_ : std::min(model_.start_ns, chunk_start_);
   // The same in all chunks of a file of ours.
   if (__builtin_sub_overflow(chunk_start_, chunk.clock_start().count, &model_.clock_offset_ns)) {
     model_.clock_offset_ns = 0;
@@ -69,6 +70,7 @@ void Loader::chunk(Chunk& chunk) {
 
   selected_.clear();
   for (const HandledType& handled : kTypes) {
+    if (only_locks_) break;
     const TypeIndex type = chunk.type(handled.name);
     if (!type) continue;
     Selected& selected = select(chunk, type);
@@ -106,7 +108,6 @@ void Loader::end_chunk() {
     // An unfinished chunk does not know its duration: what happened last in it is its end.
     int64_t end = 0;
     if (chunk_duration_ <= 0 || __builtin_add_overflow(chunk_start_, chunk_duration_, &end)) end = chunk_last_event_;
-    model_.start_ns = model_.start_ns == 0 ? chunk_start_ : std::min(model_.start_ns, chunk_start_);
     end_ns_ = std::max(end_ns_, end);
   }
   in_chunk_ = false;

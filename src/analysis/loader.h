@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/index_table.h"
+#include "analysis/lock_pass.h"
 #include "analysis/model.h"
 #include "analysis/stack_builder.h"
 #include "recording/reader.h"
@@ -18,12 +19,15 @@ namespace tarsier::analysis {
 
 class Loader : public recording::Visitor {
  public:
-  Loader() : stacks_(model_) {}
+  // `only_locks`: nothing else is read.
+  explicit Loader(LockPass& locks, bool only_locks = false) : stacks_(model_), locks_(locks), only_locks_(only_locks) {}
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
 
   void chunk(recording::Chunk& chunk) override;
   void event(const recording::Chunk& chunk, const recording::EventView& event) override;
+  // What is there by now; the locks' events are the pass's.
+  [[nodiscard]] Model& so_far() { return model_; }
   // Once, after the last event.
   Model finish(const recording::ReadSummary& summary);
 
@@ -114,7 +118,6 @@ class Loader : public recording::Visitor {
   Sample lock_sample(const recording::Chunk&, const recording::EventView&, const LockFields&);
   ThreadIndex other_thread(const recording::Chunk&, const recording::EventView&, recording::FieldIndex field);
   LockIndex resolve_lock(const recording::Chunk&, const recording::EventView&, const LockFields&);
-  PeriodIndex resolve_period(LockIndex lock, int64_t generation);
   int64_t end_after(int64_t begin, int64_t duration);
   void fail(Sample& sample, std::string_view cause);
   Engine& engine(std::string_view name);
@@ -128,6 +131,8 @@ class Loader : public recording::Visitor {
 
   Model model_;
   StackBuilder stacks_;
+  LockPass& locks_;
+  const bool only_locks_;
   std::map<std::tuple<int64_t, int64_t, std::string>, ThreadIndex> threads_;  // os id, java id, name if both are 0
   std::map<std::string, StackIndex, std::less<>> failures_;
   std::map<std::string, size_t, std::less<>> engines_;
@@ -145,7 +150,7 @@ class Loader : public recording::Visitor {
   std::vector<float> by_tlab_objects_;
   int64_t weight_left_ = int64_t{1} << 62;
   int64_t lock_time_left_ = int64_t{1} << 62;  // likewise, of the time that threads were blocked
-  IndexTable lock_table_, period_table_;
+  IndexTable lock_table_;
   int hardware_threads_ = 0;
   int container_cpus_ = 0;
   int64_t end_ns_ = 0;

@@ -20,28 +20,8 @@ int64_t as_time(int64_t ns) {
   return std::clamp(ns, -kLatest, kLatest);
 }
 
-// Order in the file's tables: the same index for the same object.
 uint64_t hash_of(const LockObject& lock) {
   return mix_hash(lock.klass.value, static_cast<uint64_t>(lock.identity));
-}
-uint64_t hash_of(const MonitorPeriod& period) {
-  return mix_hash(period.lock.value, static_cast<uint64_t>(period.generation));
-}
-bool same(const LockObject& a, const LockObject& b) {
-  return a.klass == b.klass && a.identity == b.identity;
-}
-bool same(const MonitorPeriod& a, const MonitorPeriod& b) {
-  return a.lock == b.lock && a.generation == b.generation;
-}
-
-template <class Element>
-uint32_t find_or_append(IndexTable& table, std::vector<Element>& elements, const Element& wanted) {
-  const auto next = static_cast<uint32_t>(elements.size());
-  const uint32_t index = table.find_or_enter(
-      hash_of(wanted), next, [&](uint32_t i) { return same(elements[i], wanted); },
-      [&](uint32_t i) { return hash_of(elements[i]); });
-  if (index == next) elements.push_back(wanted);
-  return index;
 }
 
 }  // namespace
@@ -102,11 +82,14 @@ LockIndex Loader::resolve_lock(const Chunk& chunk, const EventView& event, const
   const auto& [u1, u2, u3, klass, identity, address, u4, u5, u6, u7, u8, u9] = fields;
   LockObject lock{.klass = resolve_class(chunk, event.constant(klass)), .identity = event.number(identity)};
   if (lock.identity == 0) lock.identity = event.number(address);
-  return LockIndex(find_or_append(lock_table_, model_.locks.locks, lock));
-}
-
-PeriodIndex Loader::resolve_period(LockIndex lock, int64_t generation) {
-  return PeriodIndex(find_or_append(period_table_, model_.locks.periods, {lock, generation}));
+  std::vector<LockObject>& locks = model_.locks.locks;
+  const auto next = static_cast<uint32_t>(locks.size());
+  const uint32_t index = lock_table_.find_or_enter(
+      hash_of(lock), next,
+      [&](uint32_t i) { return locks[i].klass == lock.klass && locks[i].identity == lock.identity; },
+      [&](uint32_t i) { return hash_of(locks[i]); });
+  if (index == next) locks.push_back(lock);
+  return LockIndex(index);
 }
 
 void Loader::monitor_enter(const Chunk& chunk, const EventView& event, const LockFields& fields) {
@@ -116,13 +99,14 @@ void Loader::monitor_enter(const Chunk& chunk, const EventView& event, const Loc
   model_.locks.enters.push_back({.begin_ns = sample.time_ns,
                                  .end_ns = end_after(sample.time_ns, event.number(duration)),
                                  .sequence = event.number(sequence),
-                                 .period = resolve_period(resolve_lock(chunk, event, fields), event.number(generation)),
+                                 .period = {resolve_lock(chunk, event, fields), event.number(generation)},
                                  .thread = sample.thread,
                                  .stack = sample.stack,
                                  .previous_owner = other_thread(chunk, event, previous),
                                  .previous_at_end = !generation,
                                  .after_wait = event.number(after_wait) != 0,
                                  .entered = !goes_on});
+  locks_.came(model_, model_.locks.enters.back().end_ns);
 }
 
 void Loader::monitor_exit(const Chunk& chunk, const EventView& event, const LockFields& fields) {
@@ -130,10 +114,11 @@ void Loader::monitor_exit(const Chunk& chunk, const EventView& event, const Lock
   const Sample sample = lock_sample(chunk, event, fields);
   model_.locks.exits.push_back({.time_ns = sample.time_ns,
                                 .sequence = event.number(sequence),
-                                .period = resolve_period(resolve_lock(chunk, event, fields), event.number(generation)),
+                                .period = {resolve_lock(chunk, event, fields), event.number(generation)},
                                 .thread = sample.thread,
                                 .stack = sample.failed ? StackIndex(0) : sample.stack,
                                 .next_owner = other_thread(chunk, event, next)});
+  locks_.came(model_, sample.time_ns);
 }
 
 void Loader::thread_park(const Chunk& chunk, const EventView& event, const LockFields& fields) {
@@ -148,6 +133,7 @@ void Loader::thread_park(const Chunk& chunk, const EventView& event, const LockF
                                 .thread = sample.thread,
                                 .stack = sample.stack,
                                 .owner = other_thread(chunk, event, owner)});
+  locks_.came(model_, model_.locks.parks.back().end_ns);
 }
 
 void Loader::unpark(const Chunk& chunk, const EventView& event, const LockFields& fields) {
@@ -158,6 +144,7 @@ void Loader::unpark(const Chunk& chunk, const EventView& event, const LockFields
                                   .thread = sample.thread,
                                   .stack = sample.failed ? StackIndex(0) : sample.stack,
                                   .target = other_thread(chunk, event, target)});
+  locks_.came(model_, sample.time_ns);
 }
 
 }  // namespace tarsier::analysis

@@ -113,8 +113,8 @@ TEST(LoaderLocks, reads_all_that_we_write) {
   EXPECT_TRUE(enter.after_wait);
   EXPECT_TRUE(enter.entered);
   EXPECT_FALSE(enter.previous_at_end);
-  EXPECT_EQ(locks.periods[enter.period.value].generation, 7);
-  EXPECT_EQ(lock_name(model, locks.periods[enter.period.value].lock), "p.Lock@12ab");
+  EXPECT_EQ(enter.period.generation, 7);
+  EXPECT_EQ(lock_name(model, enter.period.lock), "p.Lock@12ab");
 
   ASSERT_EQ(locks.exits.size(), 2U);
   EXPECT_EQ(locks.exits[0].period, enter.period);
@@ -144,7 +144,8 @@ TEST(LoaderLocks, reads_all_that_we_write) {
 
 Model load_chunk(const TestChunk& chunk) {
   const auto bytes = encode_chunk(chunk);
-  Loader loader;
+  LockPass locks;
+  Loader loader(locks);
   auto file = recording::Recording::over(bytes);
   const auto summary = (*file)->read(loader);
   EXPECT_TRUE(summary.ok());
@@ -181,7 +182,7 @@ TEST(LoaderLocks, recordings_of_jfr_know_the_last_owner_and_the_address) {
   EXPECT_TRUE(enter.previous_at_end);
   EXPECT_EQ(model.threads[enter.previous_owner.value].name, "B");
   EXPECT_EQ(enter.end_ns, 1'000'150);
-  EXPECT_EQ(lock_name(model, model.locks.periods[0].lock), "p.Lock@beef");
+  EXPECT_EQ(lock_name(model, model.locks.enters[0].period.lock), "p.Lock@beef");
   ASSERT_EQ(model.locks.parks.size(), 1U);
   EXPECT_EQ(lock_name(model, model.locks.parks[0].blocker), "p.Lock@cafe");
   EXPECT_FALSE(model.locks.has_owners());

@@ -50,7 +50,8 @@ Model load_chunks(std::initializer_list<TestChunk*> chunks) {
     const auto more = encode_chunk(*chunk);
     bytes.insert(bytes.end(), more.begin(), more.end());
   }
-  Loader loader;
+  LockPass locks;
+  Loader loader(locks);
   auto file = recording::Recording::over(bytes);
   EXPECT_TRUE(file.ok());
   const auto summary = (*file)->read(loader);

@@ -25,6 +25,7 @@ std::string_view special_label(uint32_t key) {
          : key == kUnknownKey ? kUnknownOwnerLabel
          : key == kNoChainKey ? kNoChainLabel
          : key == kNoStackKey ? "[no stack]"
+         : key == kMoreKey    ? kMoreLabel
                               : std::string_view();
 }
 
@@ -57,34 +58,39 @@ std::string lock_name(const Model& model, LockIndex lock) {
   return lock_class_name(model, lock) + "@" + std::string(digits.data(), end);
 }
 
-AspectKeys::AspectKeys(const Model& model, const LockCode& code, Labels labels)
-    : model_(model), code_(code), labels_(std::move(labels)) {
-  build_chains();
+AspectKeys::AspectKeys(const Model& model, const LockCode& code, Labels labels) : model_(model), code_(code) {
+  chains_.push_back({0, 0, 0});
+  chain_of_stack_.push_back(0);
+  method_keys_.push_back(kNoStackKey);
+  chain_keys_.push_back(kNoStackKey);
+  grow(std::move(labels));
 }
 
 // Stacks that differ only in lines or in how they were compiled are one chain. Every stack comes after its parent.
-void AspectKeys::build_chains() {
-  IndexTable table;
-  chains_.push_back({0, 0, 0});
-  chain_of_stack_.assign(model_.stacks.size(), 0);
+void AspectKeys::grow(Labels labels) {
+  labels_ = std::move(labels);
   const auto hash = [](uint32_t parent, uint32_t label) { return mix_hash(parent, label); };
-  for (size_t i = 1; i < model_.stacks.size(); ++i) {
+  for (size_t i = chain_of_stack_.size(); i < model_.stacks.size(); ++i) {
     const uint32_t parent = chain_of_stack_[model_.stacks[i].parent.value];
     const uint32_t label = labels_.of(model_.stacks[i]);
     const auto next = static_cast<uint32_t>(chains_.size());
-    chain_of_stack_[i] = table.find_or_enter(
+    const uint32_t chain = chain_table_.find_or_enter(
         hash(parent, label), next, [&](uint32_t c) { return chains_[c].parent == parent && chains_[c].label == label; },
         [&](uint32_t c) { return hash(chains_[c].parent, chains_[c].label); });
-    if (chain_of_stack_[i] == next) chains_.push_back({parent, label, chains_[parent].depth + 1});
+    if (chain == next) chains_.push_back({parent, label, chains_[parent].depth + 1});
+    chain_of_stack_.push_back(chain);
+    const StackIndex user = code_.user_frame(StackIndex(static_cast<uint32_t>(i)));
+    method_keys_.push_back(labels_.of(model_.stacks[user.value]));
+    chain_keys_.push_back(chain_of_stack_[user.value]);
   }
 }
 
 uint32_t AspectKeys::method_of(StackIndex stack) const {
-  return stack.value == 0 ? kNoStackKey : labels_.of(model_.stacks[code_.user_frame(stack).value]);
+  return method_keys_[stack.value];
 }
 
 uint32_t AspectKeys::chain_of(StackIndex stack) const {
-  return stack.value == 0 ? kNoStackKey : chain_of_stack_[code_.user_frame(stack).value];
+  return chain_keys_[stack.value];
 }
 
 uint32_t AspectKeys::owner_key(LockAspect aspect, const Owner& owner) const {

@@ -34,15 +34,21 @@ std::vector<std::string_view> lock_aspect_names();
 
 constexpr std::string_view kHandOffLabel = "[hand-off]";
 constexpr std::string_view kUnknownOwnerLabel = "[unknown owner]";
+constexpr std::string_view kMoreLabel = "[more]";         // all those for which there was no room
 constexpr std::string_view kNoChainLabel = "[no chain]";  // the owner's thread is known, its chain is not
 
 // class@identity, in hex, as Object.toString() writes it; [no blocker] for kNoLock.
 std::string lock_name(const Model& model, LockIndex lock);
 std::string lock_class_name(const Model& model, LockIndex lock);
 
+// A key of any aspect: of no value in particular.
+constexpr uint32_t kMoreKey = UINT32_MAX - 5;
+
 class AspectKeys {
  public:
   AspectKeys(const Model& model, const LockCode& code, Labels labels);
+  // What the model has got since, with the labels of its methods. Keys stay as they are.
+  void grow(Labels labels);
 
   // The same for the same value of the aspect; small numbers or one of a few very large ones.
   [[nodiscard]] uint32_t key(LockAspect aspect, const Contention& contention, const Piece& piece) const;
@@ -67,13 +73,15 @@ class AspectKeys {
   [[nodiscard]] uint32_t owner_key(LockAspect aspect, const Owner& owner) const;
   [[nodiscard]] uint32_t method_of(StackIndex stack) const;
   [[nodiscard]] uint32_t chain_of(StackIndex stack) const;
-  void build_chains();
 
   const Model& model_;
   const LockCode& code_;
   Labels labels_;
-  std::vector<ChainNode> chains_;         // 0: empty; every other one after its parent
+  std::vector<ChainNode> chains_;  // 0: empty; every other one after its parent
+  IndexTable chain_table_;
   std::vector<uint32_t> chain_of_stack_;  // by stack
+  // Of each stack, from its first frame on that is no inside of locking.
+  std::vector<uint32_t> method_keys_, chain_keys_;
 };
 
 }  // namespace tarsier::analysis

@@ -62,49 +62,47 @@ std::string_view lock_group_name(LockGroup group) {
   return kGroupNames[static_cast<size_t>(group)];
 }
 
-LockCode::LockCode(const Model& model) : model_(model) {
-  traits_.reserve(model.methods.size());
-  for (const Method& method : model.methods) traits_.push_back(traits_of(method.name));
-  of_class_.reserve(model.locks.locks.size());
-  for (const LockObject& lock : model.locks.locks) {
-    const std::string& name = model.methods[lock.klass.value].name;
+void LockCode::grow() {
+  for (size_t i = traits_.size(); i < model_.methods.size(); ++i) {
+    traits_.push_back(traits_of(model_.methods[i].name));
+  }
+  // A node comes after its parent.
+  for (size_t i = insides_.size(); i < model_.stacks.size(); ++i) {
+    const StackNode& node = model_.stacks[i];
+    const uint8_t traits = i == 0 ? 0 : traits_[node.method.value];
+    if ((traits & kInside) == 0) {
+      insides_.push_back({StackIndex(static_cast<uint32_t>(i)), 0});
+    } else {
+      Insides outer = insides_[node.parent.value];
+      outer.traits |= traits;
+      insides_.push_back(outer);
+    }
+  }
+  for (size_t i = of_class_.size(); i < model_.locks.locks.size(); ++i) {
+    const std::string& name = model_.methods[model_.locks.locks[i].klass.value].name;
     const auto* rule = std::find_if(std::begin(kClasses), std::end(kClasses),
                                     [&](const ClassRule& r) { return name.starts_with(r.begin); });
     of_class_.push_back(rule == std::end(kClasses) ? LockGroup::kCount : rule->group);
   }
 }
 
-uint8_t LockCode::trait_of(StackIndex stack) const {
-  return traits_[model_.stacks[stack.value].method.value];
-}
-
-// Of all frames from the innermost on that are insides. A node comes after its parent, so this ends.
-uint8_t LockCode::traits_of_insides(StackIndex stack) const {
-  uint8_t traits = 0;
-  for (; stack.value != 0 && (trait_of(stack) & kInside) != 0; stack = model_.stacks[stack.value].parent) {
-    traits |= trait_of(stack);
-  }
-  return traits;
-}
-
 LockGroup LockCode::group_of(LockIndex blocker, StackIndex stack) const {
   if (blocker == kNoLock) return LockGroup::kOther;
   const LockGroup known = of_class_[blocker.value];
   if (known != LockGroup::kCount) return known;
-  return (traits_of_insides(stack) & kSynchronizer) != 0 ? LockGroup::kJuc : LockGroup::kOther;
+  return (insides_[stack.value].traits & kSynchronizer) != 0 ? LockGroup::kJuc : LockGroup::kOther;
 }
 
 bool LockCode::after_wait(StackIndex stack) const {
-  return (traits_of_insides(stack) & kAwait) != 0;
+  return (insides_[stack.value].traits & kAwait) != 0;
 }
 
 bool LockCode::is_signal(StackIndex stack) const {
-  return (traits_of_insides(stack) & kSignal) != 0;
+  return (insides_[stack.value].traits & kSignal) != 0;
 }
 
 StackIndex LockCode::user_frame(StackIndex stack) const {
-  StackIndex frame = stack;
-  while (frame.value != 0 && (trait_of(frame) & kInside) != 0) frame = model_.stacks[frame.value].parent;
+  const StackIndex frame = insides_[stack.value].user_frame;
   return frame.value == 0 ? stack : frame;
 }
 

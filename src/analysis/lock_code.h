@@ -23,7 +23,9 @@ bool is_inside_of_locking(std::string_view method);
 
 class LockCode {
  public:
-  explicit LockCode(const Model& model);
+  explicit LockCode(const Model& model) : model_(model) { grow(); }
+  // What the model has got since.
+  void grow();
 
   // Of what a thread parks on. Of classes that are not known the chain tells: whoever parks in the code of
   // AbstractQueuedSynchronizer waits for a lock made of that.
@@ -36,11 +38,15 @@ class LockCode {
   [[nodiscard]] StackIndex user_frame(StackIndex stack) const;
 
  private:
-  [[nodiscard]] uint8_t trait_of(StackIndex stack) const;
-  [[nodiscard]] uint8_t traits_of_insides(StackIndex stack) const;
+  // What of a chain is inside of locking.
+  struct Insides {
+    StackIndex user_frame;  // 0: all of it is
+    uint8_t traits = 0;     // of all those frames
+  };
 
   const Model& model_;
   std::vector<uint8_t> traits_;      // by method
+  std::vector<Insides> insides_;     // by stack
   std::vector<LockGroup> of_class_;  // by lock; kCount: not known
 };
 

@@ -12,7 +12,6 @@ namespace tarsier::analysis {
 
 using MethodIndex = Id<struct ModelMethodTag>;
 using LockIndex = Id<struct ModelLockTag>;
-using PeriodIndex = Id<struct ModelPeriodTag>;
 
 constexpr ThreadIndex kNobody(UINT32_MAX);  // no thread, or one that is not known
 constexpr LockIndex kNoLock(UINT32_MAX);
@@ -23,10 +22,11 @@ struct LockObject {
   int64_t identity = 0;
 };
 
-// One period in which a monitor was contended.
+// One period in which a monitor was contended. Those of one monitor follow each other, and so do their numbers.
 struct MonitorPeriod {
   LockIndex lock{};
   int64_t generation = 0;
+  bool operator==(const MonitorPeriod&) const = default;
 };
 
 // Times are ns since the epoch, ends not before begins. Sequence 0: has none. A stack of 0: there is none.
@@ -34,7 +34,7 @@ struct MonitorEnter {
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
   int64_t sequence = 0;  // of the end
-  PeriodIndex period{};
+  MonitorPeriod period{};
   ThreadIndex thread{};
   StackIndex stack{};
   ThreadIndex previous_owner = kNobody;
@@ -47,7 +47,7 @@ struct MonitorEnter {
 struct MonitorExit {
   int64_t time_ns = 0;
   int64_t sequence = 0;
-  PeriodIndex period{};
+  MonitorPeriod period{};
   ThreadIndex thread{};
   StackIndex stack{};
   ThreadIndex next_owner = kNobody;
@@ -74,15 +74,26 @@ struct Unpark {
 
 struct LockEvents {
   std::vector<LockObject> locks;
-  std::vector<MonitorPeriod> periods;
   std::vector<MonitorEnter> enters;
   std::vector<MonitorExit> exits;
   std::vector<ThreadPark> parks;
   std::vector<Unpark> unparks;
+  // Of large recordings, how many were analysed while they were read, and are not in the columns any more.
+  struct Counts {
+    uint64_t enters = 0, exits = 0, parks = 0, unparks = 0;
+    [[nodiscard]] uint64_t all() const { return enters + exits + parks + unparks; }
+  };
+  Counts taken;
 
-  [[nodiscard]] bool empty() const { return enters.empty() && parks.empty(); }
+  [[nodiscard]] size_t in_columns() const { return enters.size() + exits.size() + parks.size() + unparks.size(); }
+  [[nodiscard]] bool complete() const { return taken.all() == 0; }
+  [[nodiscard]] bool has_parks() const { return !parks.empty() || taken.parks > 0; }
+  [[nodiscard]] bool has_enters() const { return !enters.empty() || taken.enters > 0; }
+  [[nodiscard]] bool empty() const { return !has_enters() && !has_parks(); }
   // Without them it is only known who was blocked.
-  [[nodiscard]] bool has_owners() const { return !exits.empty() || !unparks.empty(); }
+  [[nodiscard]] bool has_owners() const {
+    return !exits.empty() || !unparks.empty() || taken.exits > 0 || taken.unparks > 0;
+  }
 };
 
 }  // namespace tarsier::analysis

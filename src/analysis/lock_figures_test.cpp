@@ -18,7 +18,7 @@ class LockFigures : public ::testing::Test {
 // T1 has the monitor without contention. T2, then T3 block. T1 lets go, T2 enters; T2 lets go, T3 enters. When T3 lets
 // go nobody waits any more, so there is no event.
 TEST_F(LockFigures, three_threads_on_a_monitor) {
-  const PeriodIndex period = trace.period(trace.lock("p.Lock", 1), 1);
+  const MonitorPeriod period = trace.period(trace.lock("p.Lock", 1), 1);
   trace.enter(period, t2, 10, 33, 2, "main;m2");
   trace.enter(period, t3, 20, 53, 4, "main;m3");
   trace.exit(period, t1, 30, 1, "main;m1");
@@ -43,7 +43,7 @@ TEST_F(LockFigures, four_threads_on_an_unfair_lock_of_which_one_barges_in) {
 // A queue with a monitor: T1 finds it empty and waits, which lets the lock go to T2, who is blocked. T2 puts something
 // in and notifies; T1 wants the lock back, and T3 wants it, too. T2 lets go, T1 has it; T1 lets go, T3 has it.
 TEST_F(LockFigures, wait_and_notify) {
-  const PeriodIndex period = trace.period(trace.lock("p.BlockingQueue", 1), 1);
+  const MonitorPeriod period = trace.period(trace.lock("p.BlockingQueue", 1), 1);
   trace.enter(period, t2, 10, 22, 2, "main;put");
   trace.exit(period, t1, 20, 1, "main;take;awaitNotEmpty;java.lang.Object.wait");
   trace.enter(period, t1, 30, 43, 4, "main;take;awaitNotEmpty;java.lang.Object.wait").after_wait = true;

@@ -54,15 +54,16 @@ void count_all(std::vector<Numbered>& events, bool timed, LockGaps& gaps) {
 
 LockGaps lock_gaps(const LockEvents& events) {
   LockGaps gaps;
+  gaps.checked = events.complete();
+  if (!gaps.checked) return gaps;
   std::vector<Numbered> numbers;
   // Each generation has a counter of its own, and numbers are drawn by the one who holds the monitor. Of a release that
   // does not know any more which object it was about, the generation still tells.
-  const auto generation = [&](PeriodIndex period) { return events.periods[period.value].generation; };
   for (const MonitorEnter& enter : events.enters) {
-    add_number(numbers, generation(enter.period), enter.sequence, enter.end_ns);
+    add_number(numbers, enter.period.generation, enter.sequence, enter.end_ns);
   }
   for (const MonitorExit& exit : events.exits) {
-    add_number(numbers, generation(exit.period), exit.sequence, exit.time_ns);
+    add_number(numbers, exit.period.generation, exit.sequence, exit.time_ns);
   }
   count_all(numbers, true, gaps);
   // Parks and unparks have one for all. Nobody holds anything then: times may be out of step.

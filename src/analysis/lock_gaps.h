@@ -13,6 +13,7 @@ struct LockGaps {
   uint64_t duplicates = 0;     // that are there more than once
   uint64_t out_of_order = 0;   // of a monitor: later by number, earlier by time
   uint64_t out_of_bounds = 0;  // so far from all others that it is damage
+  bool checked = true;         // false: too many events to keep them
 
   [[nodiscard]] bool any() const { return missing + duplicates + out_of_order + out_of_bounds > 0; }
 };

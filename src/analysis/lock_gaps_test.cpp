@@ -12,7 +12,7 @@ class LockGapsTest : public ::testing::Test {
   LockTrace trace;
   ThreadIndex a = trace.thread("A"), b = trace.thread("B");
   LockIndex lock = trace.lock("p.Lock", 1);
-  PeriodIndex period = trace.period(lock, 1);
+  MonitorPeriod period = trace.period(lock, 1);
 };
 
 TEST_F(LockGapsTest, a_complete_trace_has_none) {

@@ -17,7 +17,7 @@ class LockPressureTest : public ::testing::Test {
   LockTrace trace;
   ThreadIndex a = trace.thread("A"), b = trace.thread("B"), c = trace.thread("C");
   LockIndex lock = trace.lock("p.Lock", 1);
-  PeriodIndex period = trace.period(lock, 1);
+  MonitorPeriod period = trace.period(lock, 1);
 
   LockPressure pressure(const Selection& selection = {}) const {
     const LockCode code(trace.model);

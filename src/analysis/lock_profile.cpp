@@ -4,87 +4,16 @@
 #include <utility>
 
 #include "analysis/contentions.h"
-#include "analysis/index_table.h"
 
 namespace tarsier::analysis {
 namespace {
 
-class Builder {
- public:
-  Builder(const AspectKeys& keys, LockProfile& profile) : keys_(keys), profile_(profile) {
-    profile_.nodes.emplace_back();
-    open_.push_back({});
-    last_.resize(profile_.by.size());
-  }
+// Locks can be as many as contentions. A node takes up to a kilobyte, but those of rare locks some 200 bytes.
+constexpr size_t kMostNodes = 1'000'000;
 
-  void add(const Contention& contention, std::span<const Piece> pieces) {
-    for (const Piece& piece : pieces) {
-      const int64_t length = piece.end_ns - piece.begin_ns;
-      profile_.by_owner[static_cast<size_t>(piece.owner.kind)] += length;
-      uint32_t node = 0;
-      add(node, length);
-      for (size_t level = 0; level < profile_.by.size(); ++level) {
-        node = child(node, keys_.key(profile_.by[level], contention, piece), last_[level]);
-        add(node, length);
-      }
-    }
-    for (const uint32_t node : touched_) {
-      profile_.nodes[node].contentions.add(open_[node].ns);
-      open_[node] = {};
-    }
-    touched_.clear();
-  }
-
- private:
-  // What the contention that is being added has in a node.
-  struct Open {
-    int64_t ns = 0;
-    bool touched = false;
-  };
-
-  void add(uint32_t node, int64_t length) {
-    profile_.nodes[node].blocked_ns += length;
-    if (!open_[node].touched) touched_.push_back(node);
-    open_[node].touched = true;
-    open_[node].ns += length;
-  }
-
-  // Of a level: most pieces go where the one before went, at least up to the owner.
-  struct Last {
-    uint32_t parent = UINT32_MAX, key = 0, node = 0;
-  };
-
-  uint32_t child(uint32_t parent, uint32_t key, Last& last) {
-    if (last.parent != parent || last.key != key) last = {parent, key, find_child(parent, key)};
-    return last.node;
-  }
-
-  uint32_t find_child(uint32_t parent, uint32_t key) {
-    auto& nodes = profile_.nodes;
-    const auto hash = [](uint32_t of, uint32_t with) { return mix_hash(of, with); };
-    const auto next = static_cast<uint32_t>(nodes.size());
-    const uint32_t found = table_.find_or_enter(
-        hash(parent, key), next, [&](uint32_t i) { return nodes[i].parent == parent && nodes[i].key == key; },
-        [&](uint32_t i) { return hash(nodes[i].parent, nodes[i].key); });
-    if (found == next) {
-      LockNode node;
-      node.parent = parent;
-      node.key = key;
-      node.level = nodes[parent].level + 1;
-      nodes.push_back(std::move(node));
-      nodes[parent].children.push_back(next);
-      open_.push_back({});
-    }
-    return found;
-  }
-
-  const AspectKeys& keys_;
-  LockProfile& profile_;
-  IndexTable table_;
-  std::vector<Last> last_;         // by level
-  std::vector<Open> open_;         // by node
-  std::vector<uint32_t> touched_;  // nodes
-};
+bool is_of_owner(LockAspect aspect) {
+  return aspect == LockAspect::kOwnerThread || aspect == LockAspect::kOwnerMethod || aspect == LockAspect::kOwnerChain;
+}
 
 void sort_children(LockProfile& profile, const AspectKeys& keys) {
   for (LockNode& node : profile.nodes) {
@@ -102,18 +31,91 @@ void sort_children(LockProfile& profile, const AspectKeys& keys) {
 
 }  // namespace
 
+LockProfileBuilder::LockProfileBuilder(std::vector<LockAspect> by)
+    : all_groups_(std::find(by.begin(), by.end(), LockAspect::kGroup) != by.end()) {
+  profile_.by = std::move(by);
+  profile_.nodes.emplace_back();
+  open_.emplace_back();
+  while (owner_level_ < profile_.by.size() && !is_of_owner(profile_.by[owner_level_])) ++owner_level_;
+}
+
+void LockProfileBuilder::add(const AspectKeys& keys, const Contention& contention, std::span<const Piece> pieces) {
+  const int64_t length = contention.end_ns - contention.begin_ns;
+  profile_.by_group[static_cast<size_t>(contention.group)] += length;
+  if (!all_groups_ && !is_lock(contention.group)) return;
+  uint32_t node = 0;
+  for (size_t level = 0;; ++level) {
+    profile_.nodes[node].blocked_ns += length;
+    profile_.nodes[node].contentions.add(length);
+    if (level == owner_level_) break;
+    node = child(node, keys.key(profile_.by[level], contention, pieces.front()));
+  }
+  for (const Piece& piece : pieces) {
+    profile_.by_owner[static_cast<size_t>(piece.owner.kind)] += piece.end_ns - piece.begin_ns;
+    if (owner_level_ < profile_.by.size()) add_piece(keys, node, contention, piece);
+  }
+  for (const uint32_t each : touched_) {
+    profile_.nodes[each].contentions.add(open_[each].ns);
+    open_[each] = {};
+  }
+  touched_.clear();
+}
+
+void LockProfileBuilder::add_piece(const AspectKeys& keys, uint32_t node, const Contention& contention,
+                                   const Piece& piece) {
+  const int64_t length = piece.end_ns - piece.begin_ns;
+  for (size_t level = owner_level_; level < profile_.by.size(); ++level) {
+    node = child(node, keys.key(profile_.by[level], contention, piece));
+    profile_.nodes[node].blocked_ns += length;
+    Open& open = open_[node];
+    if (!open.touched) touched_.push_back(node);
+    open.touched = true;
+    open.ns += length;
+  }
+}
+
+uint32_t LockProfileBuilder::child(uint32_t parent, uint32_t key) {
+  Seen& seen = seen_[(parent * 5 + key) % seen_.size()];
+  if (seen.parent != parent || seen.key != key) seen = {parent, key, find_child(parent, key)};
+  return seen.node;
+}
+
+uint32_t LockProfileBuilder::find_child(uint32_t parent, uint32_t key) {
+  auto& nodes = profile_.nodes;
+  const auto next = static_cast<uint32_t>(nodes.size());
+  const auto equal = [&](uint32_t i) { return nodes[i].parent == parent && nodes[i].key == key; };
+  const uint32_t known = table_.find(mix_hash(parent, key), equal);
+  if (known != IndexTable::kNone) return known;
+  if (nodes.size() >= kMostNodes && key != kMoreKey) {
+    ++profile_.merged;
+    return find_child(parent, kMoreKey);
+  }
+  table_.find_or_enter(mix_hash(parent, key), next, equal,
+                       [&](uint32_t i) { return mix_hash(nodes[i].parent, nodes[i].key); });
+  LockNode node;
+  node.parent = parent;
+  node.key = key;
+  node.level = nodes[parent].level + 1;
+  nodes.push_back(std::move(node));
+  nodes[parent].children.push_back(next);
+  open_.emplace_back();
+  return next;
+}
+
+LockProfile LockProfileBuilder::finish(const AspectKeys& keys, const LockAccount& account) && {
+  profile_.account = account;
+  sort_children(profile_, keys);
+  return std::move(profile_);
+}
+
 LockProfile lock_profile(const Model& model, const LockCode& code, const Selection& selection, const AspectKeys& keys,
                          std::vector<LockAspect> by) {
-  LockProfile profile;
-  profile.by = std::move(by);
-  const bool all_groups = std::find(profile.by.begin(), profile.by.end(), LockAspect::kGroup) != profile.by.end();
-  Builder builder(keys, profile);
-  for_each_contention(model, code, selection, [&](const Contention& contention, std::span<const Piece> pieces) {
-    profile.by_group[static_cast<size_t>(contention.group)] += contention.end_ns - contention.begin_ns;
-    if (all_groups || is_lock(contention.group)) builder.add(contention, pieces);
-  });
-  sort_children(profile, keys);
-  return profile;
+  LockProfileBuilder builder(std::move(by));
+  Contentions contentions(code, selected(selection, [&](const Contention& contention, std::span<const Piece> pieces) {
+                            builder.add(keys, contention, pieces);
+                          }));
+  contentions.finish(model.locks);
+  return std::move(builder).finish(keys, contentions.account());
 }
 
 }  // namespace tarsier::analysis

@@ -48,7 +48,7 @@ class LockProfiles : public ::testing::Test {
   LockIndex monitor = trace.lock("p.Lock", 0x12ab);
   LockIndex juc = trace.lock("java.util.concurrent.locks.ReentrantLock$NonfairSync", 0x34);
   LockIndex queue = trace.lock("java.util.concurrent.SynchronousQueue", 0x56);
-  PeriodIndex period = trace.period(monitor, 1);
+  MonitorPeriod period = trace.period(monitor, 1);
 };
 
 TEST_F(LockProfiles, break_down_by_any_sequence_of_aspects) {

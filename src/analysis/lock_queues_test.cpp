@@ -42,7 +42,7 @@ TEST(LockQueue, hand_offs_are_counted_once_however_many_wait) {
   LockTrace trace;
   const auto a = trace.thread("A"), b = trace.thread("B"), c = trace.thread("C");
   const LockIndex lock = trace.lock("p.Lock", 1);
-  const PeriodIndex period = trace.period(lock, 1);
+  const MonitorPeriod period = trace.period(lock, 1);
   trace.exit(period, a, 30, 1, "main;a");
   trace.enter(period, b, 10, 32, 2);
   trace.exit(period, b, 50, 3, "main;b");

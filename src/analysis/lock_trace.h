@@ -23,12 +23,9 @@ class LockTrace : public ModelMaker {
     events().locks.push_back({builder().marker(klass), identity});
     return LockIndex(static_cast<uint32_t>(events().locks.size() - 1));
   }
-  PeriodIndex period(LockIndex of, int64_t generation) {
-    events().periods.push_back({of, generation});
-    return PeriodIndex(static_cast<uint32_t>(events().periods.size() - 1));
-  }
+  static MonitorPeriod period(LockIndex of, int64_t generation) { return {of, generation}; }
 
-  MonitorEnter& enter(PeriodIndex period, ThreadIndex thread, int64_t begin, int64_t end, int64_t sequence,
+  MonitorEnter& enter(MonitorPeriod period, ThreadIndex thread, int64_t begin, int64_t end, int64_t sequence,
                       std::string_view frames = "main;enter") {
     events().enters.push_back({.begin_ns = begin,
                                .end_ns = end,
@@ -38,7 +35,7 @@ class LockTrace : public ModelMaker {
                                .stack = stack(frames)});
     return events().enters.back();
   }
-  MonitorExit& exit(PeriodIndex period, ThreadIndex thread, int64_t time, int64_t sequence, std::string_view frames) {
+  MonitorExit& exit(MonitorPeriod period, ThreadIndex thread, int64_t time, int64_t sequence, std::string_view frames) {
     events().exits.push_back(
         {.time_ns = time, .sequence = sequence, .period = period, .thread = thread, .stack = stack(frames)});
     return events().exits.back();
@@ -75,7 +72,15 @@ class LockTrace : public ModelMaker {
     return name(owner.thread) + ":" + model.methods[model.stacks[owner.stack.value].method.value].name;
   }
 
-  // "B 10 A:a 30 hand-off 32": B was blocked from 10 to 32, until 30 by A in a. In the order of begin and thread.
+  // "B 10 A:a 30 hand-off 32": B was blocked from 10 to 32, until 30 by A in a.
+  [[nodiscard]] std::string line(const Contention& contention, std::span<const Piece> pieces) const {
+    std::string text =
+        name(contention.thread) + (contention.after_wait ? " after wait " : " ") + std::to_string(contention.begin_ns);
+    for (const Piece& piece : pieces) text += " " + owner_text(piece.owner) + " " + std::to_string(piece.end_ns);
+    return text;
+  }
+
+  // In the order of begin and thread.
   [[nodiscard]] std::vector<std::string> contentions(const Selection& selection = {}) const {
     struct Line {
       int64_t begin;
@@ -85,10 +90,7 @@ class LockTrace : public ModelMaker {
     std::vector<Line> lines;
     const LockCode code(model);
     for_each_contention(model, code, selection, [&](const Contention& contention, std::span<const Piece> pieces) {
-      std::string text = name(contention.thread) + (contention.after_wait ? " after wait " : " ") +
-                         std::to_string(contention.begin_ns);
-      for (const Piece& piece : pieces) text += " " + owner_text(piece.owner) + " " + std::to_string(piece.end_ns);
-      lines.push_back({contention.begin_ns, text});
+      lines.push_back({contention.begin_ns, line(contention, pieces)});
     });
     std::sort(lines.begin(), lines.end());
     std::vector<std::string> texts;

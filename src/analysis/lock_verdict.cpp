@@ -1,12 +1,9 @@
 #include "analysis/lock_verdict.h"
 
-#include <algorithm>
-#include <map>
-
 #include "analysis/blocking_chains.h"
 #include "analysis/contentions.h"
+#include "analysis/lock_blame.h"
 #include "analysis/lock_names.h"
-#include "analysis/lock_profile.h"
 #include "analysis/wording.h"
 
 namespace tarsier::analysis {
@@ -28,28 +25,23 @@ std::string words_of_blame(double part) {
   return "caused by several, most (" + words_of_share(part) + ") by ";
 }
 
-const LockNode& first_child(const LockProfile& profile, const LockNode& node) {
-  return profile.nodes[node.children.front()];
+LockBlame find_lock_blame(const Model& model, const LockCode& code, const AspectKeys& keys) {
+  LockBlameFinder finder;
+  for_each_contention(model, code, Selection(), [&](const Contention& contention, std::span<const Piece> pieces) {
+    finder.add(keys, contention, pieces);
+  });
+  return finder.find(keys);
 }
 
-// By aspects in that order: who was blocked, by whom, for what.
-std::string who_waited_for_whom(const Model& model, const AspectKeys& keys, const LockProfile& profile) {
-  const LockNode& blocked = first_child(profile, profile.nodes[0]);
-  const auto name = [&](uint32_t node) { return keys.label(LockAspect::kOwnerMethod, profile.nodes[node].key); };
-  // Somebody who can do something about it, if there is one.
-  const auto method = std::find_if(blocked.children.begin(), blocked.children.end(),
-                                   [&](uint32_t node) { return !name(node).starts_with('['); });
-  const bool is_known = method != blocked.children.end();
-  const uint32_t owner_index = is_known ? *method : blocked.children.front();
-  const LockNode& owner = profile.nodes[owner_index];
-  const LockNode& lock = first_child(profile, owner);
-  const std::string held = short_lock_name(keys.label(LockAspect::kObject, lock.key));
-  const bool one_lock = share(lock.blocked_ns, owner.blocked_ns) >= 0.5;
-  std::string text = "Lock waiting " + words_of_time(Nanos(profile.total())) + ": " +
-                     words_of_share(share(blocked.blocked_ns, profile.total())) + " in " +
-                     keys.label(LockAspect::kBlockedMethod, blocked.key);
-  if (is_known) {
-    text += ", " + words_of_blame(share(owner.blocked_ns, blocked.blocked_ns)) + name(owner_index) +
+std::string who_waited_for_whom(const Model& model, const AspectKeys& keys, const LockBlame& blame) {
+  const std::string held = short_lock_name(keys.label(LockAspect::kObject, blame.lock.value));
+  const bool one_lock = share(blame.lock_ns, blame.owner_ns) >= 0.5;
+  const std::string by = keys.label(LockAspect::kOwnerMethod, blame.owner);
+  std::string text = "Lock waiting " + words_of_time(Nanos(blame.total_ns)) + ": " +
+                     words_of_share(share(blame.blocked_ns, blame.total_ns)) + " in " +
+                     keys.label(LockAspect::kBlockedMethod, blame.blocked);
+  if (!by.starts_with('[')) {
+    text += ", " + words_of_blame(share(blame.owner_ns, blame.blocked_ns)) + by +
             (one_lock ? " holding " : " holding several locks, one of them ") + held;
   } else {
     text += (one_lock ? ", for " : ", for several locks, one of them ") + held +
@@ -58,20 +50,10 @@ std::string who_waited_for_whom(const Model& model, const AspectKeys& keys, cons
   return text + ".";
 }
 
-// A chain takes two locks.
-bool several_locks_matter(const LockProfile& profile, size_t level_of_locks) {
-  std::map<uint32_t, int64_t> by_lock;
-  for (const LockNode& node : profile.nodes) {
-    if (node.level == level_of_locks) by_lock[node.key] += node.blocked_ns;
-  }
-  const auto matter = std::count_if(by_lock.begin(), by_lock.end(), [&](const auto& lock) {
-    return share(lock.second, profile.total()) >= kWorthALine;
-  });
-  return matter > 1;
-}
-
-std::string root_cause(const Model& model, const LockCode& code, const AspectKeys& keys) {
-  const BlockedTimes times = blocked_times(model, code, Selection());
+std::string root_cause(const BlockedTimes& times, const AspectKeys& keys) {
+  // A chain takes two locks.
+  const std::vector<LockIndex> worst = times.worst_locks(2);
+  if (worst.size() < 2 || share(times.sum(worst[1]).blocked_ns, times.total_ns()) < kWorthALine) return {};
   const BlockingChains chains = blocking_chains(times, Selection(), keys);
   if (chains.causes.empty()) return {};
   const BlockingCause& root = chains.causes.front();
@@ -97,11 +79,11 @@ LockVerdict lock_verdict(const Model& model) {
   if (model.locks.empty()) return {};
   const LockCode code(model);
   const AspectKeys keys(model, code, label_methods(model, false));
-  const std::vector<LockAspect> by = {LockAspect::kBlockedMethod, LockAspect::kOwnerMethod, LockAspect::kObject};
-  const LockProfile profile = lock_profile(model, code, Selection(), keys, by);
-  if (profile.total() == 0 || share(profile.total(), model.duration.count) < kWorthALine) return {};
-  return {.waiting = who_waited_for_whom(model, keys, profile),
-          .root = several_locks_matter(profile, by.size()) ? root_cause(model, code, keys) : std::string()};
+  const LockBlame blame = model.lock_blame ? *model.lock_blame : find_lock_blame(model, code, keys);
+  if (blame.total_ns == 0 || share(blame.total_ns, model.duration.count) < kWorthALine) return {};
+  return {
+      .waiting = who_waited_for_whom(model, keys, blame),
+      .root = blame.times ? root_cause(*blame.times, keys) : root_cause(blocked_times(model, code, Selection()), keys)};
 }
 
 }  // namespace tarsier::analysis

@@ -36,7 +36,7 @@ TEST_F(LockVerdict, says_how_much_is_due_to_the_one_it_names) {
 }
 
 TEST_F(LockVerdict, tells_how_to_learn_who_held_it) {
-  const PeriodIndex period = trace.period(lock, 1);
+  const MonitorPeriod period = trace.period(lock, 1);
   trace.enter(period, b, 0, kSecond, 1, "main;want");
   EXPECT_EQ(lock_verdict(trace.model).waiting,
             "Lock waiting 1.00 s: 100.0 % in want, for ReentrantLock@3ae26333; record --lock tells who held it.");
@@ -44,7 +44,7 @@ TEST_F(LockVerdict, tells_how_to_learn_who_held_it) {
 
 TEST_F(LockVerdict, names_a_method_rather_than_the_hand_off_and_does_not_pick_one_of_many_locks) {
   for (int i = 0; i < 4; ++i) {
-    const PeriodIndex period = trace.period(trace.lock("p.Lock", i), i);
+    const MonitorPeriod period = trace.period(trace.lock("p.Lock", i), i);
     trace.exit(period, a, i * kSecond + kSecond / 10, 1, "main;holds");
     trace.enter(period, b, i * kSecond, i * kSecond + kSecond / 2, 2, "main;want");
   }
@@ -64,8 +64,8 @@ TEST_F(LockVerdict, is_silent_where_hardly_anybody_waited) {
 
 // A waits for B all the time, and B, most of it, for C.
 TEST_F(LockVerdict, names_the_root_where_the_owner_is_blocked_itself) {
-  const PeriodIndex outer = trace.period(trace.lock("p.Cache", 0x12), 1),
-                    inner = trace.period(trace.lock("p.Log", 0x34), 1);
+  const MonitorPeriod outer = trace.period(trace.lock("p.Cache", 0x12), 1),
+                      inner = trace.period(trace.lock("p.Log", 0x34), 1);
   trace.exit(outer, b, 2 * kSecond, 1, "main;p.Cache.fill");
   trace.enter(outer, a, 0, 2 * kSecond, 2, "main;p.Cache.get");
   EXPECT_EQ(lock_verdict(trace.model).root, "");
@@ -78,7 +78,7 @@ TEST_F(LockVerdict, names_the_root_where_the_owner_is_blocked_itself) {
 }
 
 TEST_F(LockVerdict, says_that_threads_wait_for_each_other) {
-  const PeriodIndex one = trace.period(trace.lock("p.One", 1), 1), two = trace.period(trace.lock("p.Two", 2), 1);
+  const MonitorPeriod one = trace.period(trace.lock("p.One", 1), 1), two = trace.period(trace.lock("p.Two", 2), 1);
   for (const auto& [period, blocked, by] : {std::tuple(one, a, b), std::tuple(two, b, a)}) {
     MonitorEnter& enter = trace.enter(period, blocked, 0, kSecond, 0);
     enter.entered = false;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -95,6 +96,8 @@ struct Engine {
   [[nodiscard]] bool is_missing() const { return mechanism == "none"; }
 };
 
+struct LockBlame;
+
 struct Model {
   // recording
   std::string file;
@@ -125,12 +128,16 @@ struct Model {
   std::vector<std::string> wait_kinds;
   LockEvents locks;
   std::vector<Deadlock> deadlocks;
+  std::shared_ptr<const LockBlame> lock_blame;     // see lock_blame.h; none if the model was not loaded
   std::map<ThreadIndex, ThreadTime> thread_times;  // of those that an engine kept account of
   // CPU time of threads that no engine samples, by kind, by the kernel's account; our own thread is not among them.
   std::map<ThreadKind, Nanos> unsampled_cpu;
 };
 
+class LockPass;
+
 // Recordings of JFR itself have no weights: each of their samples then stands for its period, or for 1 ns if unknown.
-Result<Model> load(const std::string& path);
+// What shall be known of locks is asked beforehand, by `locks`: of a large recording their events are not kept.
+Result<Model> load(const std::string& path, LockPass* locks = nullptr);
 
 }  // namespace tarsier::analysis

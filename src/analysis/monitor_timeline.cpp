@@ -17,34 +17,35 @@ auto key_of(const MonitorEvent& event) {
 // Time and number of an event are both taken while its thread owns the monitor, so both give the same order. By time
 // also those without a number find their place; where the numbers disagree, something is wrong, and it counts as a gap.
 void bring_into_order(std::vector<MonitorEvent>& events) {
-  std::sort(events.begin(), events.end(),
-            [](const MonitorEvent& a, const MonitorEvent& b) { return key_of(a) < key_of(b); });
-  const auto duplicate = [](const MonitorEvent& a, const MonitorEvent& b) {
-    return a.time_ns == b.time_ns && a.sequence == b.sequence && a.kind == b.kind && a.thread == b.thread;
-  };
-  events.erase(std::unique(events.begin(), events.end(), duplicate), events.end());
+  std::sort(events.begin(), events.end(), [](const MonitorEvent& a, const MonitorEvent& b) {
+    return a.time_ns != b.time_ns ? a.time_ns < b.time_ns : key_of(a) < key_of(b);
+  });
+}
+
+bool duplicates(const MonitorEvent& a, const MonitorEvent& b) {
+  return a.time_ns == b.time_ns && a.sequence == b.sequence && a.kind == b.kind && a.thread == b.thread;
 }
 
 // The compiled code of JDK 24 and later lets go first and tells afterwards (a release without a number). By then the
 // next one may have entered already, or even have been there and gone: the release is moved to where it belongs.
-void move_late_releases(std::vector<MonitorEvent>& events) {
+void move_late_releases(std::vector<MonitorEvent>& events, const MonitorEvent* before) {
   constexpr size_t kNone = SIZE_MAX;
-  size_t last = kNone, before_last = kNone;  // of those that are not kSeen
+  size_t last = kNone;  // of those that are not kSeen
   for (size_t i = 0; i < events.size(); ++i) {
     if (events[i].kind == Kind::kSeen) continue;
     const bool unnumbered = events[i].kind == Kind::kReleased && events[i].sequence == 0;
     const bool other_is_last = last != kNone && events[last].thread != events[i].thread;
-    const bool entered_before_that = before_last != kNone && events[before_last].kind == Kind::kEntered &&
-                                     events[before_last].thread == events[i].thread;
+    const bool entered_before_that =
+        before != nullptr && before->kind == Kind::kEntered && before->thread == events[i].thread;
     if (unnumbered && other_is_last && (events[last].kind == Kind::kEntered || entered_before_that)) {
       events[i].time_ns = events[last].time_ns;
       const auto at = events.begin() + static_cast<std::ptrdiff_t>(last);
       std::rotate(at, events.begin() + static_cast<std::ptrdiff_t>(i),
                   events.begin() + static_cast<std::ptrdiff_t>(i) + 1);
-      before_last = last;
+      before = &events[last];
       last = last + 1;
     } else {
-      before_last = last;
+      if (last != kNone) before = &events[last];
       last = i;
     }
   }
@@ -133,44 +134,89 @@ class Stretch {
   std::span<const MonitorEvent> seen_;
 };
 
-// By event (those that are not kSeen): how many are missing somewhere between the numbered ones around it.
-// Numbers that go backwards or stand still are no order: as if many were missing.
-std::vector<int64_t> missing_before(const std::vector<MonitorEvent>& events) {
-  constexpr int64_t kMany = INT64_MAX;
-  std::vector<int64_t> missing(events.size() + 1, 0);
-  int64_t last = 0;
-  size_t since = 0;
-  for (size_t i = 0; i < events.size(); ++i) {
-    const int64_t sequence = events[i].sequence;
-    if (events[i].kind == Kind::kSeen || sequence == 0) continue;
-    const int64_t gap = sequence > last ? sequence - last - 1 : kMany;
-    std::fill(missing.begin() + static_cast<std::ptrdiff_t>(since),
-              missing.begin() + static_cast<std::ptrdiff_t>(i) + 1, gap);
-    since = i + 1;
-    last = std::max(last, sequence);
-  }
-  return missing;
+// The first event from `i` on that has a number; events.size() if there is none.
+size_t next_numbered(std::span<const MonitorEvent> events, size_t i) {
+  while (i < events.size() && (events[i].kind == Kind::kSeen || events[i].sequence == 0)) ++i;
+  return i;
 }
 
 }  // namespace
 
-std::vector<Holding> holdings_of(std::vector<MonitorEvent>& events) {
+bool MonitorTimeline::was_missing(int64_t sequence) {
+  if (sequence > last_sequence_) return true;
+  if (sequence <= 0 || missing_ == 0) return false;
+  --missing_;
+  return true;
+}
+
+void MonitorTimeline::prepare(std::vector<MonitorEvent>& events, std::vector<uint32_t>& done) const {
   bring_into_order(events);
-  move_late_releases(events);
-  const std::vector<int64_t> missing = missing_before(events);
-  std::vector<Holding> holdings;
-  holdings.reserve(events.size() + 1);
-  const std::span<const MonitorEvent> all(events);
-  const MonitorEvent* a = nullptr;
-  size_t first_seen = 0;
-  for (size_t i = 0; i <= events.size(); ++i) {
+  size_t kept = 0;
+  for (const MonitorEvent& event : events) {
+    if (kept > 0 && duplicates(events[kept - 1], event)) {
+      done.push_back(event.source);
+    } else {
+      events[kept++] = event;
+    }
+  }
+  events.resize(kept);
+  move_late_releases(events, last_ ? &*last_ : nullptr);
+}
+
+void MonitorTimeline::extend(std::vector<MonitorEvent>& events, int64_t horizon, std::vector<Holding>& holdings,
+                             std::vector<uint32_t>& done) {
+  prepare(events, done);
+  // How many events are missing before one without a number is known once one with a number follows. None does for long
+  // where all are without, or nothing happens any more.
+  constexpr int64_t kLong = 10'000'000'000;
+  size_t end = 0;
+  bool numbers = last_sequence_ != 0;
+  for (size_t i = 0; i < events.size() && events[i].time_ns <= horizon; ++i) {
+    const MonitorEvent& event = events[i];
+    if (event.kind == Kind::kSeen) continue;
+    numbers = numbers || event.sequence != 0;
+    if (event.sequence != 0 || !numbers || event.time_ns < horizon - kLong) end = i + 1;
+  }
+  stretches(std::span(events).first(end), false, holdings);
+  for (size_t i = 0; i < end; ++i) done.push_back(events[i].source);
+}
+
+void MonitorTimeline::finish(std::vector<MonitorEvent>& events, std::vector<Holding>& holdings) {
+  std::vector<uint32_t> done;
+  prepare(events, done);
+  stretches(events, true, holdings);
+}
+
+void MonitorTimeline::stretches(std::span<const MonitorEvent> events, bool finished, std::vector<Holding>& holdings) {
+  const MonitorEvent* a = last_ ? &*last_ : nullptr;
+  size_t first_seen = 0, counted = 0;
+  int64_t missing = 0;
+  for (size_t i = 0; i < events.size() + (finished ? 1 : 0); ++i) {
     if (i < events.size() && events[i].kind == Kind::kSeen) continue;
+    if (i >= counted) {
+      // So many are missing somewhere before the next one with a number.
+      const size_t numbered = next_numbered(events, i);
+      missing = numbered < events.size() ? missing_before(events[numbered].sequence) : 0;
+      counted = numbered + 1;
+    }
     const MonitorEvent* b = i < events.size() ? &events[i] : nullptr;
-    Stretch(a, b, missing[i], all.subspan(first_seen, i - first_seen)).add_to(holdings);
+    Stretch(a, b, missing, events.subspan(first_seen, i - first_seen)).add_to(holdings);
     a = b;
     first_seen = i + 1;
   }
-  return holdings;
+  if (a != nullptr && (!last_ || a != &*last_)) last_ = *a;
+}
+
+// Numbers that go backwards or stand still are no order: as if many were missing.
+int64_t MonitorTimeline::missing_before(int64_t sequence) {
+  if (sequence <= last_sequence_) {
+    missing_ = std::max<int64_t>(missing_ - 1, 0);
+    return INT64_MAX;
+  }
+  const int64_t gap = sequence - last_sequence_ - 1;
+  missing_ += std::min(gap, INT64_MAX - missing_);
+  last_sequence_ = sequence;
+  return gap;
 }
 
 }  // namespace tarsier::analysis

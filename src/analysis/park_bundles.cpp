@@ -21,107 +21,188 @@ bool same(const Unpark& a, const Unpark& b) {
   return a.sequence == b.sequence && a.time_ns == b.time_ns && a.thread == b.thread;
 }
 
+// Leaves out duplicates, which are settled thereby.
 template <class Event>
-std::span<uint32_t> in_order(const std::vector<Event>& all, std::span<uint32_t> indices) {
-  std::sort(indices.begin(), indices.end(), [&](uint32_t a, uint32_t b) { return key_of(all[a]) < key_of(all[b]); });
-  const auto end =
-      std::unique(indices.begin(), indices.end(), [&](uint32_t a, uint32_t b) { return same(all[a], all[b]); });
-  return indices.first(static_cast<size_t>(end - indices.begin()));
-}
-
-GroupedIndices group_releases(const std::vector<Release>& releases, size_t locks) {
-  return GroupedIndices(releases, locks, [](const Release& release) { return release.lock.value; });
+std::span<uint32_t> in_order(const std::vector<Event>& all, std::span<uint32_t> indices, std::vector<bool>& settled) {
+  const auto before = [&](uint32_t a, uint32_t b) {
+    return all[a].sequence != all[b].sequence ? all[a].sequence < all[b].sequence : key_of(all[a]) < key_of(all[b]);
+  };
+  if (!std::is_sorted(indices.begin(), indices.end(), before)) std::sort(indices.begin(), indices.end(), before);
+  size_t kept = 0;
+  for (const uint32_t i : indices) {
+    if (kept > 0 && same(all[indices[kept - 1]], all[i])) {
+      settled[i] = true;
+    } else {
+      indices[kept++] = i;
+    }
+  }
+  return indices.first(kept);
 }
 
 }  // namespace
 
-ParkBundles::ParkBundles(const LockEvents& events, const LockCode& code, size_t threads)
-    : events_(events), code_(code), by_lock_(group_releases(releases_, 0)) {
-  GroupedIndices parks(events.parks, threads, [](const ThreadPark& p) { return p.thread.value; });
-  GroupedIndices unparks(events.unparks, threads, [](const Unpark& u) { return u.target.value; });
-  parks_.reserve(events.parks.size());
-  for (size_t thread = 0; thread < threads; ++thread) {
-    if (parks.of(thread).empty()) continue;
-    bundle(in_order(events.parks, parks.of(thread)), in_order(events.unparks, unparks.of(thread)));
+void ParkBundles::settle(const LockEvents& events, Horizon horizon, SettledEvents& settled,
+                         std::vector<BundledPark>& parks, std::vector<Release>& releases) {
+  events_ = &events;
+  settled_ = &settled;
+  parks_ = &parks;
+  releases_ = &releases;
+  const size_t first_release = releases.size();
+  group(events, horizon);
+  came_back_.clear();
+  for (size_t slot = 0; slot < parks_of_.groups().size(); ++slot) {
+    const uint32_t thread = parks_of_.groups()[slot];
+    bundle(pasts_[thread], in_order(events.parks, parks_of_.at(slot), settled.parks),
+           in_order(events.unparks, unparks_of_.of(thread), settled.unparks));
   }
-  add_releases_by_conditions();
-  std::sort(releases_.begin(), releases_.end(), [](const Release& a, const Release& b) {
-    return std::tie(a.sequence, a.time_ns, a.thread, a.stack, a.lock) <
-           std::tie(b.sequence, b.time_ns, b.thread, b.stack, b.lock);
-  });
-  find_holding_times(threads);
-  by_lock_ = group_releases(releases_, events.locks.size());
+  learn_conditions();
+  add_releases_by_conditions(first_release);
+  find_holding_times(first_release);
+  if (horizon.end()) return;
+  // What is still there was meant for threads that have not parked since. The next park will return at once.
+  constexpr int64_t kLong = 10'000'000'000;
+  for (size_t slot = 0; slot < unparks_of_.groups().size(); ++slot) {
+    drop_old_unparks(unparks_of_.at(slot), horizon.final_ns - kLong);
+  }
 }
 
-void ParkBundles::bundle(std::span<const uint32_t> parks, std::span<const uint32_t> unparks) {
-  const ThreadPark* before = nullptr;  // the park before
-  int64_t passed = 0;                  // all unparks up to there belong to parks before
+void ParkBundles::group(const LockEvents& events, Horizon horizon) {
+  const auto complete = [&](const ThreadPark& park) {
+    return horizon.end() || (park.end_ns <= horizon.complete_ns && (park.end_sequence > 0 || park.sequence == 0));
+  };
+  size_t threads = pasts_.size();
+  for (const ThreadPark& park : events.parks) threads = std::max<size_t>(threads, park.thread.value + size_t{1});
+  pasts_.resize(threads);
+  parks_of_.start(threads);
+  for (const ThreadPark& park : events.parks) {
+    if (complete(park)) parks_of_.count(park.thread.value);
+  }
+  parks_of_.counted();
+  for (uint32_t i = 0; i < events.parks.size(); ++i) {
+    if (complete(events.parks[i])) parks_of_.put(events.parks[i].thread.value, i);
+  }
+  // Whoever has never parked may do so yet.
+  const auto known = [&](const Unpark& unpark) { return unpark.target.value < threads; };
+  unparks_of_.start(threads);
+  for (const Unpark& unpark : events.unparks) {
+    if (known(unpark)) unparks_of_.count(unpark.target.value);
+  }
+  unparks_of_.counted();
+  for (uint32_t i = 0; i < events.unparks.size(); ++i) {
+    if (known(events.unparks[i])) {
+      unparks_of_.put(events.unparks[i].target.value, i);
+    } else {
+      settled_->unparks[i] = events.unparks[i].target == kNobody || events.unparks[i].time_ns < horizon.final_ns;
+    }
+  }
+}
+
+void ParkBundles::bundle(Past& past, std::span<const uint32_t> parks, std::span<const uint32_t> unparks) {
   size_t next = 0;
   for (const uint32_t index : parks) {
-    const ThreadPark& park = events_.parks[index];
-    BundledPark bundled{.park = index};
-    const int64_t end = park.end_sequence > 0 ? park.end_sequence : park.sequence > 0 ? INT64_MAX : 0;
-    for (; next < unparks.size() && events_.unparks[unparks[next]].sequence < end; ++next) {
-      const Unpark& unpark = events_.unparks[unparks[next]];
-      if (unpark.sequence <= passed) continue;
-      if (park.end_sequence > 0) bundled.ended_by = unparks[next];
-      // One that came before the thread parked may have been meant for what it waited for the last time.
-      const bool sure = unpark.sequence > park.sequence || (before != nullptr && before->blocker == park.blocker);
-      if (park.blocker == kNoLock || !sure) continue;
-      releases_.push_back({.sequence = unpark.sequence,
-                           .time_ns = unpark.time_ns,
-                           .lock = park.blocker,
-                           .thread = unpark.thread,
-                           .stack = unpark.stack});
+    const ThreadPark& park = events_->parks[index];
+    settled_->parks[index] = true;
+    const bool again = park.sequence == past.last_sequence && park.begin_ns == past.last_begin_ns;
+    if (park.sequence > 0 && (park.sequence < past.last_sequence || again)) {
+      ++account_.late;  // or it is told twice; a thread's own events come in their order
+      continue;
     }
-    passed = std::max({passed, park.sequence, park.end_sequence});
-    before = &park;
-    parks_.push_back(bundled);
+    BundledPark bundled{.park = park};
+    const int64_t end = park.end_sequence > 0 ? park.end_sequence : park.sequence > 0 ? INT64_MAX : 0;
+    for (; next < unparks.size() && events_->unparks[unparks[next]].sequence < end; ++next) {
+      const Unpark& unpark = events_->unparks[unparks[next]];
+      settled_->unparks[unparks[next]] = true;
+      if (unpark.sequence <= past.passed) {
+        account_.late += unpark.sequence > 0 ? 1 : 0;
+        continue;
+      }
+      if (park.end_sequence > 0) {
+        bundled.unparked = true;
+        bundled.unpark_sequence = unpark.sequence;
+      }
+      // One that came before the thread parked may have been meant for what it waited for the last time.
+      const bool sure = unpark.sequence > park.sequence || (past.parked && past.blocker == park.blocker);
+      if (park.blocker == kNoLock || !sure) continue;
+      releases_->push_back({.sequence = unpark.sequence,
+                            .time_ns = unpark.time_ns,
+                            .lock = park.blocker,
+                            .thread = unpark.thread,
+                            .stack = unpark.stack});
+    }
+    const LockGroup group = code_.group_of(park.blocker, park.stack);
+    if (past.for_condition && group == LockGroup::kJuc && park.end_sequence > 0 && code_.after_wait(park.stack)) {
+      came_back_.push_back({park.end_sequence, past.blocker, park.blocker});
+    }
+    past.parked = true;
+    past.last_sequence = park.sequence;
+    past.last_begin_ns = park.begin_ns;
+    past.passed = std::max({past.passed, park.sequence, park.end_sequence});
+    past.blocker = park.blocker;
+    past.for_condition = group == LockGroup::kCondition;
+    past.recent.push_back({park.end_sequence, park.end_ns, park.blocker});
+    parks_->push_back(bundled);
   }
 }
 
 // A signal puts the waiting thread into the queue of the lock, still parked for the condition: what wakes it up is the
 // release of the lock. Which lock that is tell those who had to park for it afterwards, still in their call of await.
-void ParkBundles::add_releases_by_conditions() {
-  constexpr LockIndex kSeveral(UINT32_MAX - 1);
-  std::vector<LockIndex> lock_of(events_.locks.size(), kNoLock);  // by condition
-  for (size_t i = 1; i < parks_.size(); ++i) {
-    const ThreadPark& before = events_.parks[parks_[i - 1].park];
-    const ThreadPark& park = events_.parks[parks_[i].park];
-    const bool came_back = before.thread == park.thread && before.blocker != kNoLock && park.blocker != kNoLock &&
-                           code_.group_of(before.blocker, before.stack) == LockGroup::kCondition &&
-                           code_.group_of(park.blocker, park.stack) == LockGroup::kJuc && code_.after_wait(park.stack);
-    if (!came_back) continue;
-    LockIndex& known = lock_of[before.blocker.value];
-    known = known == kNoLock || known == park.blocker ? park.blocker : kSeveral;
-  }
-  const size_t seen = releases_.size();
-  for (size_t i = 0; i < seen; ++i) {
-    Release release = releases_[i];
-    const LockIndex lock = lock_of[release.lock.value];
-    if (lock == kNoLock || lock == kSeveral || code_.is_signal(release.stack)) continue;
-    release.lock = lock;
-    releases_.push_back(release);
+// It counts from then on, so that it does not matter how much of the recording is known.
+void ParkBundles::learn_conditions() {
+  std::sort(came_back_.begin(), came_back_.end());
+  for (const CameBack& seen : came_back_) {
+    ConditionLock& known =
+        condition_locks_.try_emplace(seen.condition.value, ConditionLock{.lock = seen.lock, .since = seen.sequence})
+            .first->second;
+    if (known.lock != seen.lock) known.several_since = std::min(known.several_since, seen.sequence);
   }
 }
 
-// Releases and parks of one thread, merged by their numbers: what it parked for last before a release, and of which
-// lock.
-void ParkBundles::find_holding_times(size_t threads) {
-  const GroupedIndices releases(releases_, threads, [](const Release& r) { return r.thread.value; });
-  const GroupedIndices parks(parks_, threads, [&](const BundledPark& b) { return events_.parks[b.park].thread.value; });
-  for (size_t thread = 0; thread < threads; ++thread) {
-    const ThreadPark* last = nullptr;
-    size_t next = 0;
-    const auto own = parks.of(thread);
-    for (const uint32_t index : releases.of(thread)) {
-      Release& release = releases_[index];
-      for (; next < own.size() && events_.parks[parks_[own[next]].park].end_sequence < release.sequence; ++next) {
-        last = &events_.parks[parks_[own[next]].park];
-      }
-      if (last != nullptr && last->blocker == release.lock && last->end_sequence > 0)
-        release.held_since_ns = last->end_ns;
+void ParkBundles::add_releases_by_conditions(size_t first) {
+  if (condition_locks_.empty()) return;
+  const size_t seen = releases_->size();
+  for (size_t i = first; i < seen; ++i) {
+    Release release = (*releases_)[i];
+    const auto known = condition_locks_.find(release.lock.value);
+    if (known == condition_locks_.end()) continue;
+    const ConditionLock& of = known->second;
+    if (release.sequence <= of.since || release.sequence > of.several_since || code_.is_signal(release.stack)) continue;
+    release.lock = of.lock;
+    releases_->push_back(release);
+  }
+}
+
+// What its thread parked for last before a release, and of which lock.
+void ParkBundles::find_holding_times(size_t first) {
+  for (size_t i = first; i < releases_->size(); ++i) {
+    Release& release = (*releases_)[i];
+    if (release.thread.value >= pasts_.size()) continue;
+    const std::vector<EndedPark>& own = pasts_[release.thread.value].recent;
+    const auto after = std::partition_point(
+        own.begin(), own.end(), [&](const EndedPark& park) { return park.end_sequence < release.sequence; });
+    if (after == own.begin()) continue;
+    const EndedPark& last = *std::prev(after);
+    if (last.blocker == release.lock && last.end_sequence > 0) release.held_since_ns = last.end_ns;
+  }
+  for (const uint32_t thread : parks_of_.groups()) {
+    // Releases that become known later may be somewhat older.
+    constexpr size_t kKept = 16;
+    auto& recent = pasts_[thread].recent;
+    if (recent.size() > kKept) recent.erase(recent.begin(), recent.end() - kKept);
+  }
+}
+
+// Of each thread the newest stays.
+void ParkBundles::drop_old_unparks(std::span<const uint32_t> unparks, int64_t until) {
+  uint32_t newest = UINT32_MAX;
+  for (const uint32_t i : unparks) {
+    if (settled_->unparks[i] || events_->unparks[i].time_ns >= until) continue;
+    if (newest != UINT32_MAX) {
+      const bool newer = events_->unparks[i].sequence > events_->unparks[newest].sequence;
+      settled_->unparks[newer ? newest : i] = true;
+      ++account_.late;
+      if (!newer) continue;
     }
+    newest = i;
   }
 }
 

@@ -1,21 +1,23 @@
-// Parks and unparks brought together: what ended each park, and when each blocker was released by whom.
+// Parks and unparks brought together, thread by thread: what ended each park, and when each blocker was released by
+// whom.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
-#include "analysis/grouped_indices.h"
+#include "analysis/grouping.h"
 #include "analysis/lock_code.h"
-#include "analysis/lock_events.h"
+#include "analysis/lock_limits.h"
+#include "analysis/settled_events.h"
 
 namespace tarsier::analysis {
 
-constexpr uint32_t kNoUnpark = UINT32_MAX;
-
 struct BundledPark {
-  uint32_t park = 0;              // index into LockEvents::parks
-  uint32_t ended_by = kNoUnpark;  // index into LockEvents::unparks
+  ThreadPark park;
+  bool unparked = false;        // ended by an unpark,
+  int64_t unpark_sequence = 0;  // with this number
 };
 
 // An unpark let somebody go on who was waiting for this blocker.
@@ -30,24 +32,58 @@ struct Release {
 
 class ParkBundles {
  public:
-  ParkBundles(const LockEvents& events, const LockCode& code, size_t threads);
+  ParkBundles(const LockCode& code, LockAccount& account) : code_(code), account_(account) {}
 
-  [[nodiscard]] const std::vector<BundledPark>& parks() const { return parks_; }
-  [[nodiscard]] const Release& release(uint32_t index) const { return releases_[index]; }
-  // In their order.
-  [[nodiscard]] std::span<const uint32_t> releases_of(LockIndex lock) const { return by_lock_.of(lock.value); }
+  // Appends the parks that are complete, and the releases that follow from them.
+  void settle(const LockEvents& events, Horizon horizon, SettledEvents& settled, std::vector<BundledPark>& parks,
+              std::vector<Release>& releases);
 
  private:
-  // The thread's parks and the unparks that meant it, both in their order.
-  void bundle(std::span<const uint32_t> parks, std::span<const uint32_t> unparks);
-  void add_releases_by_conditions();
-  void find_holding_times(size_t threads);
+  struct EndedPark {
+    int64_t end_sequence;
+    int64_t end_ns;
+    LockIndex blocker;
+  };
+  // Of a thread, up to its last park that is complete.
+  struct Past {
+    bool parked = false;
+    int64_t last_sequence = 0, last_begin_ns = 0;
+    int64_t passed = 0;  // all unparks up to there belong to parks before
+    LockIndex blocker = kNoLock;
+    bool for_condition = false;
+    std::vector<EndedPark> recent;  // in their order
+  };
+  // The lock of a condition, since it is known.
+  struct ConditionLock {
+    LockIndex lock{};
+    int64_t since = 0;                  // a sequence, as the other one
+    int64_t several_since = INT64_MAX;  // from there on it is known that there are several
+  };
+  struct CameBack {
+    int64_t sequence;
+    LockIndex condition, lock;
+    auto operator<=>(const CameBack&) const = default;
+  };
 
-  const LockEvents& events_;
+  void group(const LockEvents& events, Horizon horizon);
+  void bundle(Past& past, std::span<const uint32_t> parks, std::span<const uint32_t> unparks);
+  void learn_conditions();
+  void add_releases_by_conditions(size_t first);
+  void find_holding_times(size_t first);
+  void drop_old_unparks(std::span<const uint32_t> unparks, int64_t until);
+
   const LockCode& code_;
-  std::vector<BundledPark> parks_;
-  std::vector<Release> releases_;
-  GroupedIndices by_lock_;
+  LockAccount& account_;
+  std::vector<Past> pasts_;                                      // by thread
+  std::unordered_map<uint32_t, ConditionLock> condition_locks_;  // by condition
+
+  // While settling.
+  const LockEvents* events_ = nullptr;
+  SettledEvents* settled_ = nullptr;
+  std::vector<BundledPark>* parks_ = nullptr;
+  std::vector<Release>* releases_ = nullptr;
+  Grouping<uint32_t> parks_of_, unparks_of_;  // by thread
+  std::vector<CameBack> came_back_;
 };
 
 }  // namespace tarsier::analysis

@@ -1,79 +1,141 @@
 #include "analysis/park_contentions.h"
 
 #include <algorithm>
-
-#include "analysis/park_bundles.h"
+#include <tuple>
 
 namespace tarsier::analysis {
 namespace {
 
-class Cutter {
- public:
-  Cutter(const LockEvents& events, const ParkBundles& bundles, PieceBudget& budget)
-      : events_(events), bundles_(bundles), budget_(budget) {}
-
-  std::span<const Piece> cut(const Contention& contention, const BundledPark& bundled) {
-    const ThreadPark& park = events_.parks[bundled.park];
-    const Unpark* ended_by = bundled.ended_by == kNoUnpark ? nullptr : &events_.unparks[bundled.ended_by];
-    pieces_.start(contention);
-    if (park.blocker != kNoLock && park.sequence > 0) {
-      at_releases(park, ended_by == nullptr ? last_sequence(park) : ended_by->sequence);
-    }
-    // Whoever was there when it began, and was not seen to let go.
-    const bool nothing_seen = pieces_.pieces().empty();
-    if (nothing_seen && ended_by == nullptr && park.owner != kNobody) {
-      pieces_.until(INT64_MAX, Owner::only_thread(park.owner));
-    }
-    pieces_.until(INT64_MAX, ended_by != nullptr && park.blocker != kNoLock ? Owner::hand_off() : Owner::unknown());
-    return pieces_.pieces();
-  }
-
- private:
-  static int64_t last_sequence(const ThreadPark& park) { return park.end_sequence > 0 ? park.end_sequence : INT64_MAX; }
-
-  void at_releases(const ThreadPark& park, int64_t last) {
-    const auto releases = bundles_.releases_of(park.blocker);
-    const auto first =
-        std::upper_bound(releases.begin(), releases.end(), park.sequence,
-                         [&](int64_t sequence, uint32_t i) { return sequence < bundles_.release(i).sequence; });
-    for (auto it = first; it != releases.end() && !pieces_.complete(); ++it) {
-      const Release& release = bundles_.release(*it);
-      if (release.sequence > last || !budget_.take()) return;
-      if (release.thread == park.thread) continue;  // it is parked: that can't be
-      const bool of_other = pieces_.pieces().empty() && park.owner != kNobody && park.owner != release.thread;
-      if (of_other) {
-        // That one let go unseen; the releaser has had it since it was woken up itself, if it was.
-        const bool known = release.held_since_ns > park.begin_ns;
-        pieces_.until(known ? std::min(release.held_since_ns, release.time_ns) : release.time_ns,
-                      Owner::only_thread(park.owner));
-      }
-      pieces_.until(release.time_ns, Owner::released(release.thread, release.stack));
-    }
-  }
-
-  const LockEvents& events_;
-  const ParkBundles& bundles_;
-  PieceBudget& budget_;
-  PieceList pieces_;
-};
+bool in_order(const Release& a, const Release& b) {
+  return std::tie(a.sequence, a.time_ns, a.thread, a.stack) < std::tie(b.sequence, b.time_ns, b.thread, b.stack);
+}
 
 }  // namespace
 
-void park_contentions(const LockEvents& events, const LockCode& code, size_t threads, PieceBudget& budget,
-                      const ContentionSink& sink) {
-  if (events.parks.empty()) return;
-  const ParkBundles bundles(events, code, threads);
-  Cutter cutter(events, bundles, budget);
-  for (const BundledPark& bundled : bundles.parks()) {
-    const ThreadPark& park = events.parks[bundled.park];
-    Contention contention{.begin_ns = park.begin_ns,
-                          .end_ns = park.end_ns,
-                          .lock = park.blocker,
-                          .thread = park.thread,
-                          .stack = park.stack,
-                          .group = code.group_of(park.blocker, park.stack)};
-    contention.after_wait = is_lock(contention.group) && code.after_wait(park.stack);
-    sink(contention, cutter.cut(contention, bundled));
+void ParkContentions::settle(const LockEvents& events, Horizon horizon, SettledEvents& settled) {
+  new_releases_.clear();
+  bundles_.settle(events, horizon, settled, waiting_, new_releases_);
+  if (waiting_.empty()) return;
+  const size_t locks = events.locks.size();
+  releases_.resize(locks + 1);
+  const auto slot_of = [&](LockIndex lock) { return lock == kNoLock ? static_cast<uint32_t>(locks) : lock.value; };
+
+  by_lock_.start(locks + 1);
+  for (const Release& release : new_releases_) by_lock_.count(release.lock.value);
+  by_lock_.counted();
+  for (const Release& release : new_releases_) by_lock_.put(release.lock.value, release);
+  const auto ready = [&](const BundledPark& bundled) { return bundled.park.end_ns <= horizon.final_ns; };
+  ready_.start(locks + 1);
+  for (const BundledPark& bundled : waiting_) {
+    if (ready(bundled)) ready_.count(slot_of(bundled.park.blocker));
+  }
+  ready_.counted();
+  later_.clear();
+  for (uint32_t i = 0; i < waiting_.size(); ++i) {
+    if (ready(waiting_[i])) {
+      ready_.put(slot_of(waiting_[i].park.blocker), i);
+    } else {
+      later_.push_back(waiting_[i]);
+    }
+  }
+
+  for (size_t slot = 0; slot < by_lock_.groups().size(); ++slot) {
+    const std::span<Release> added = by_lock_.at(slot);
+    if (!std::is_sorted(added.begin(), added.end(), in_order)) std::sort(added.begin(), added.end(), in_order);
+    add_releases(releases_[by_lock_.groups()[slot]], added);
+  }
+  for (size_t slot = 0; slot < ready_.groups().size(); ++slot) {
+    const Releases& releases = releases_[ready_.groups()[slot]];
+    for (const uint32_t i : ready_.at(slot)) tell(waiting_[i], releases);
+  }
+  waiting_.swap(later_);
+  if (changes_ > limits_.changes) forget_old_releases(horizon.final_ns);
+}
+
+void ParkContentions::add_releases(Releases& releases, std::span<const Release> added) {
+  auto& kept = releases.kept;
+  const auto middle = static_cast<std::ptrdiff_t>(kept.size());
+  const bool append = kept.empty() || !in_order(added.front(), kept.back());
+  kept.insert(kept.end(), added.begin(), added.end());
+  if (!append) std::inplace_merge(kept.begin(), kept.begin() + middle, kept.end(), in_order);
+  changes_ += added.size();
+}
+
+void ParkContentions::tell(const BundledPark& bundled, const Releases& releases) {
+  const ThreadPark& park = bundled.park;
+  Contention contention{.begin_ns = park.begin_ns,
+                        .end_ns = park.end_ns,
+                        .lock = park.blocker,
+                        .thread = park.thread,
+                        .stack = park.stack,
+                        .group = code_.group_of(park.blocker, park.stack)};
+  contention.after_wait = is_lock(contention.group) && code_.after_wait(park.stack);
+  cut(contention, bundled, releases);
+  sink_(contention, pieces_.pieces());
+}
+
+void ParkContentions::cut(const Contention& contention, const BundledPark& bundled, const Releases& releases) {
+  const ThreadPark& park = bundled.park;
+  pieces_.start(contention);
+  if (park.blocker != kNoLock && park.sequence > 0) {
+    const int64_t end = park.end_sequence > 0 ? park.end_sequence : INT64_MAX;
+    at_releases(park, bundled.unparked ? bundled.unpark_sequence : end, releases);
+  }
+  // Whoever was there when it began, and was not seen to let go.
+  const bool nothing_seen = pieces_.pieces().empty();
+  if (nothing_seen && !bundled.unparked && park.owner != kNobody) {
+    pieces_.until(INT64_MAX, Owner::only_thread(park.owner));
+  }
+  pieces_.until(INT64_MAX, bundled.unparked && park.blocker != kNoLock ? Owner::hand_off() : Owner::unknown());
+}
+
+void ParkContentions::at_releases(const ThreadPark& park, int64_t last, const Releases& of_lock) {
+  const std::vector<Release>& releases = of_lock.kept;
+  // Nearly always it began not long ago.
+  constexpr std::ptrdiff_t kRecent = 64;
+  const bool recent = std::ssize(releases) > kRecent && releases[releases.size() - kRecent].sequence <= park.sequence;
+  const auto first =
+      std::upper_bound(recent ? releases.end() - kRecent : releases.begin(), releases.end(), park.sequence,
+                       [](int64_t sequence, const Release& release) { return sequence < release.sequence; });
+  if (park.sequence < of_lock.forgotten) {
+    ++account_.forgotten;
+    pieces_.until(first == releases.end() ? INT64_MAX : first->time_ns, Owner::unknown());
+  }
+  for (auto release = first; release != releases.end() && !pieces_.complete(); ++release) {
+    if (release->sequence > last) return;
+    if (!budget_.take()) {
+      ++account_.uncut;
+      return;
+    }
+    if (release->thread == park.thread) continue;  // it is parked: that can't be
+    const bool of_other = pieces_.pieces().empty() && park.owner != kNobody && park.owner != release->thread;
+    if (of_other) {
+      // That one let go unseen; the releaser has had it since it was woken up itself, if it was.
+      const bool known = release->held_since_ns > park.begin_ns;
+      pieces_.until(known ? std::min(release->held_since_ns, release->time_ns) : release->time_ns,
+                    Owner::only_thread(park.owner));
+    }
+    pieces_.until(release->time_ns, Owner::released(release->thread, release->stack));
+  }
+}
+
+// The older half, by time, until enough is gone.
+void ParkContentions::forget_old_releases(int64_t newest) {
+  int64_t oldest = newest;
+  for (const Releases& releases : releases_) {
+    if (!releases.kept.empty()) oldest = std::min(oldest, releases.kept.front().time_ns);
+  }
+  while (changes_ > limits_.changes / 2 && oldest < newest) {
+    oldest += (newest - oldest + 1) / 2;
+    for (Releases& releases : releases_) {
+      auto& kept = releases.kept;
+      const auto end = std::find_if(kept.begin(), kept.end(), [&](const Release& r) { return r.time_ns >= oldest; });
+      if (end == kept.begin()) continue;
+      releases.forgotten = std::prev(end)->sequence;
+      changes_ -= static_cast<size_t>(end - kept.begin());
+      kept.erase(kept.begin(), end);
+      if (kept.empty()) kept = {};
+    }
   }
 }
 

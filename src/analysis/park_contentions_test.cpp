@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-class ParkContentions : public ::testing::Test {
+class ContentionsOfParks : public ::testing::Test {
  protected:
   LockTrace trace;
   ThreadIndex a = trace.thread("A"), b = trace.thread("B"), c = trace.thread("C"), d = trace.thread("D");
@@ -20,7 +20,7 @@ class ParkContentions : public ::testing::Test {
 };
 
 // A holds it, B and C wait. A wakes B, but D barges in; B waits once more, until D lets go; then C has it.
-TEST_F(ParkContentions, an_unfair_lock_with_four_threads) {
+TEST_F(ContentionsOfParks, an_unfair_lock_with_four_threads) {
   trace.park(lock, b, 10, 32, 1, 4).owner = a;
   trace.park(lock, c, 12, 61, 2, 9).owner = a;
   trace.unpark(a, b, 30, 3, "main;a");
@@ -31,7 +31,7 @@ TEST_F(ParkContentions, an_unfair_lock_with_four_threads) {
                                                "B 33 D:d 45 hand-off 47"));
 }
 
-TEST_F(ParkContentions, an_owner_that_let_go_unseen_is_known_by_thread_until_the_next_one_woke_up) {
+TEST_F(ContentionsOfParks, an_owner_that_let_go_unseen_is_known_by_thread_until_the_next_one_woke_up) {
   trace.park(lock, b, 5, 20, 1, 3);
   trace.unpark(a, b, 18, 2, "main;a");
   trace.park(lock, c, 15, 61, 4, 6).owner = d;
@@ -39,26 +39,26 @@ TEST_F(ParkContentions, an_owner_that_let_go_unseen_is_known_by_thread_until_the
   EXPECT_THAT(trace.contentions(), ElementsAre("B 5 A:a 18 hand-off 20", "C 15 D 20 B:b 60 hand-off 61"));
 }
 
-TEST_F(ParkContentions, without_an_unpark_the_owner_at_the_begin_is_all_that_is_known) {
+TEST_F(ContentionsOfParks, without_an_unpark_the_owner_at_the_begin_is_all_that_is_known) {
   trace.park(lock, b, 10, 32, 1, 2).owner = a;
   trace.park(lock, c, 12, 40, 3, 4);
   EXPECT_THAT(trace.contentions(), ElementsAre("B 10 A 32", "C 12 unknown 40"));
 }
 
-TEST_F(ParkContentions, a_park_that_times_out_after_releases_has_no_known_owner_since_the_last_of_them) {
+TEST_F(ContentionsOfParks, a_park_that_times_out_after_releases_has_no_known_owner_since_the_last_of_them) {
   trace.park(lock, b, 10, 35, 1, 5);
   trace.park(lock, c, 12, 32, 2, 4);
   trace.unpark(a, c, 30, 3, "main;a");
   EXPECT_THAT(trace.contentions(), ElementsAre("B 10 A:a 30 unknown 35", "C 12 A:a 30 hand-off 32"));
 }
 
-TEST_F(ParkContentions, a_permit_given_before_makes_it_all_hand_off) {
+TEST_F(ContentionsOfParks, a_permit_given_before_makes_it_all_hand_off) {
   trace.unpark(a, b, 8, 1, "main;a");
   trace.park(lock, b, 10, 11, 2, 3);
   EXPECT_THAT(trace.contentions(), ElementsAre("B 10 hand-off 11"));
 }
 
-TEST_F(ParkContentions, a_permit_given_before_is_a_release_only_of_what_was_waited_for_before_and_after) {
+TEST_F(ContentionsOfParks, a_permit_given_before_is_a_release_only_of_what_was_waited_for_before_and_after) {
   trace.park(lock, d, 1, 50, 1, 20);  // waits all the time, and is a witness
   trace.park(lock, b, 2, 4, 2, 4);
   trace.unpark(a, b, 3, 3, "main;a1");
@@ -70,14 +70,14 @@ TEST_F(ParkContentions, a_permit_given_before_is_a_release_only_of_what_was_wait
                                                "B 10 hand-off 11", "B 25 hand-off 26"));
 }
 
-TEST_F(ParkContentions, the_unpark_of_the_park_before_is_not_used_again) {
+TEST_F(ContentionsOfParks, the_unpark_of_the_park_before_is_not_used_again) {
   trace.park(lock, b, 10, 20, 1, 3);
   trace.unpark(a, b, 15, 2, "main;a");
   trace.park(lock, b, 25, 40, 4, 5);
   EXPECT_THAT(trace.contentions(), ElementsAre("B 10 A:a 15 hand-off 20", "B 25 unknown 40"));
 }
 
-TEST_F(ParkContentions, locks_are_kept_apart) {
+TEST_F(ContentionsOfParks, locks_are_kept_apart) {
   trace.park(lock, b, 10, 31, 1, 4);
   trace.park(other, c, 10, 41, 2, 6);
   trace.unpark(a, b, 30, 3, "main;a");
@@ -85,26 +85,26 @@ TEST_F(ParkContentions, locks_are_kept_apart) {
   EXPECT_THAT(trace.contentions(), ElementsAre("B 10 A:a 30 hand-off 31", "C 10 D:d 40 hand-off 41"));
 }
 
-TEST_F(ParkContentions, one_that_goes_on_is_cut_at_all_releases) {
+TEST_F(ContentionsOfParks, one_that_goes_on_is_cut_at_all_releases) {
   trace.park(lock, b, 10, 90, 1, 0);
   trace.park(lock, c, 12, 32, 2, 4);
   trace.unpark(a, c, 30, 3, "main;a");
   EXPECT_THAT(trace.contentions(), ElementsAre("B 10 A:a 30 unknown 90", "C 12 A:a 30 hand-off 32"));
 }
 
-TEST_F(ParkContentions, without_a_blocker_nobody_is_named) {
+TEST_F(ContentionsOfParks, without_a_blocker_nobody_is_named) {
   trace.park(kNoLock, b, 10, 31, 1, 3);
   trace.unpark(a, b, 30, 2, "main;a");
   EXPECT_THAT(trace.contentions(), ElementsAre("B 10 unknown 31"));
 }
 
-TEST_F(ParkContentions, parks_of_jfr_have_no_owner) {
+TEST_F(ContentionsOfParks, parks_of_jfr_have_no_owner) {
   trace.park(lock, b, 10, 31, 0, 0);
   trace.park(lock, b, 40, 50, 0, 0);
   EXPECT_THAT(trace.contentions(), ElementsAre("B 10 unknown 31", "B 40 unknown 50"));
 }
 
-TEST_F(ParkContentions, events_that_are_there_twice_count_once) {
+TEST_F(ContentionsOfParks, events_that_are_there_twice_count_once) {
   for (int i = 0; i < 2; ++i) {
     trace.park(lock, b, 10, 32, 1, 3);
     trace.unpark(a, b, 30, 2, "main;a");
@@ -113,7 +113,7 @@ TEST_F(ParkContentions, events_that_are_there_twice_count_once) {
 }
 
 // signal() only moves the waiting thread to the queue of the lock: it is unlock() that wakes it up.
-TEST_F(ParkContentions, a_condition_and_getting_its_lock_back) {
+TEST_F(ContentionsOfParks, a_condition_and_getting_its_lock_back) {
   const LockIndex condition =
       trace.lock("java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject", 0x9abc);
   const char* await = "main;take;java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject.await";
@@ -127,7 +127,7 @@ TEST_F(ParkContentions, a_condition_and_getting_its_lock_back) {
   EXPECT_THAT(trace.contentions(), ElementsAre("B 10 A:put 30 hand-off 31", "B after wait 32 C:c 40 hand-off 41"));
 }
 
-TEST_F(ParkContentions, a_release_that_wakes_up_a_condition_is_one_of_its_lock) {
+TEST_F(ContentionsOfParks, a_release_that_wakes_up_a_condition_is_one_of_its_lock) {
   const LockIndex condition =
       trace.lock("java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject", 0x9abc);
   const std::string await = "main;java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject.await";
@@ -149,7 +149,7 @@ TEST_F(ParkContentions, a_release_that_wakes_up_a_condition_is_one_of_its_lock) 
                           "C 12 A:a 30 B:b 40 hand-off 41"));
 }
 
-TEST_F(ParkContentions, the_blockers_class_tells_the_group) {
+TEST_F(ContentionsOfParks, the_blockers_class_tells_the_group) {
   const auto group = [&](const char* klass, const char* frames) {
     LockTrace own;
     const LockIndex of = own.lock(klass, 1);

@@ -25,7 +25,12 @@ Result<std::vector<bool>> match_threads(const Model& model, const std::string& e
   } catch (const std::regex_error& error) {
     return Error{Errc::kUsage, "thread expression '" + expression + "': " + error.what()};
   }
-  if (std::find(matches.begin(), matches.end(), true) != matches.end()) return matches;
+  return matches;
+}
+
+Result<std::vector<bool>> match_some_thread(const Model& model, const std::string& expression) {
+  auto matches = match_threads(model, expression);
+  if (!matches.ok() || std::find(matches->begin(), matches->end(), true) != matches->end()) return matches;
 
   std::string names;
   for (size_t i = 0; i < std::min(model.threads.size(), kNamesInMessage); ++i) {
@@ -43,16 +48,31 @@ int64_t capped_add(int64_t a, int64_t b) {
 
 }  // namespace
 
-Result<Selection> Selection::make(const Model& model, const Filter& filter) {
+Selection Selection::so_far(const Model& model, const Filter& filter) {
   Selection selection;
   if (!filter.thread_regex.empty()) {
     auto threads = match_threads(model, filter.thread_regex);
+    selection.threads_ = threads.ok() ? *std::move(threads) : std::vector<bool>();
+    if (selection.threads_.empty()) selection.threads_.push_back(false);
+  }
+  selection.choose_time(model, filter);
+  return selection;
+}
+
+void Selection::choose_time(const Model& model, const Filter& filter) {
+  if (filter.from) from_ns_ = capped_add(model.start_ns, filter.from->count);
+  if (filter.to) to_ns_ = capped_add(model.start_ns, filter.to->count);
+  whole_time_ = !filter.from && !filter.to;
+}
+
+Result<Selection> Selection::make(const Model& model, const Filter& filter) {
+  Selection selection;
+  if (!filter.thread_regex.empty()) {
+    auto threads = match_some_thread(model, filter.thread_regex);
     if (!threads.ok()) return std::move(threads).error();
     selection.threads_ = *std::move(threads);
   }
-  if (filter.from) selection.from_ns_ = capped_add(model.start_ns, filter.from->count);
-  if (filter.to) selection.to_ns_ = capped_add(model.start_ns, filter.to->count);
-  selection.whole_time_ = !filter.from && !filter.to;
+  selection.choose_time(model, filter);
   if (selection.from_ns_ >= selection.to_ns_)
     return Error{Errc::kUsage, "the start of the time range is not before its end"};
   if (filter.from && *filter.from >= model.duration) {

@@ -16,12 +16,16 @@ namespace tarsier::analysis {
 struct Filter {
   std::string thread_regex{};         // ECMAScript, found anywhere in the thread's name; empty: all threads
   std::optional<Nanos> from{}, to{};  // since the start of the recording; `to` itself is not in
+
+  [[nodiscard]] bool everything() const { return thread_regex.empty() && !from && !to; }
 };
 
 class Selection {
  public:
   // Errc::kUsage if the expression is not one, matches no thread, or the times make no sense.
   static Result<Selection> make(const Model& model, const Filter& filter);
+  // Of a model that is still growing: what the filter selects of it by now. Nothing if it makes no sense.
+  static Selection so_far(const Model& model, const Filter& filter);
 
   [[nodiscard]] bool has(const Sample& sample) const {
     return sample.time_ns >= from_ns_ && sample.time_ns < to_ns_ && has(sample.thread);
@@ -40,6 +44,8 @@ class Selection {
   [[nodiscard]] bool everything() const { return whole_time_ && threads_.empty(); }
 
  private:
+  void choose_time(const Model& model, const Filter& filter);
+
   std::vector<bool> threads_;  // empty: all
   int64_t from_ns_ = INT64_MIN;
   int64_t to_ns_ = INT64_MAX;

@@ -103,8 +103,8 @@ void add_waits(const Model& model, const Periods& periods, std::vector<Activity>
   // What lock events tell as well, and better.
   std::vector<bool> told(model.wait_kinds.size());
   for (size_t i = 0; i < told.size(); ++i) {
-    told[i] = (model.wait_kinds[i] == "parked" && !model.locks.parks.empty()) ||
-              (model.wait_kinds[i] == "monitor" && !model.locks.enters.empty());
+    told[i] = (model.wait_kinds[i] == "parked" && model.locks.has_parks()) ||
+              (model.wait_kinds[i] == "monitor" && model.locks.has_enters());
   }
   size_t index = 0;
   for (const Sample& sample : samples_of(model, Profile::kWaits)) {

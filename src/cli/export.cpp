@@ -8,6 +8,7 @@
 #include <span>
 #include <string_view>
 
+#include "analysis/lock_pass.h"
 #include "analysis/model.h"
 #include "archive/pack.h"
 #include "archive/unpacked_recording.h"
@@ -169,7 +170,11 @@ int run_export(const Arguments& arguments) {
     return fail(Error{Errc::kUsage, "--against is for --to html; tarsier compare tells in words what changed"});
   }
   if (format.convert != nullptr) return export_file(arguments, format);
-  const auto model = load_recording_operand("export", arguments);
+  // The rows of the csv are made of the events, so all of them are kept.
+  analysis::LockLimits limits;
+  if (format.name == "csv") limits.whole = SIZE_MAX - 1;
+  analysis::LockPass locks({}, limits);
+  const auto model = load_recording_operand("export", arguments, &locks);
   if (!model) return fail(model.error());
   if (arguments.has("against")) return export_against(arguments, *model);
   const auto written = write_output(arguments, [&](int fd) {

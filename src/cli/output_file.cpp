@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <utility>
 
 #include "base/clock.h"
@@ -26,7 +27,8 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
       name_(std::move(other.name_)),
       hidden_name_(std::move(other.hidden_name_)),
       file_(std::move(other.file_)),
-      hidden_(std::exchange(other.hidden_, false)) {}
+      hidden_(std::exchange(other.hidden_, false)),
+      nameless_(other.nameless_) {}
 
 Result<OutputFile> OutputFile::create(const std::string& path) {
   const size_t slash = path.rfind('/');
@@ -47,6 +49,16 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
 
   OutputFile output(path, std::move(folder), name);
   if (auto opened = output.open_file(); !opened) return std::move(opened).error();
+  return output;
+}
+
+Result<OutputFile> OutputFile::nameless() {
+  const char* folder = std::getenv("TMPDIR");
+  auto output = create(std::string(folder != nullptr && *folder != '\0' ? folder : "/var/tmp") + "/tarsier.jfr");
+  if (!output) return output;
+  output->nameless_ = true;
+  if (output->hidden_) ::unlinkat(output->folder_.get(), output->hidden_name_.c_str(), 0);
+  output->hidden_ = false;
   return output;
 }
 
@@ -75,6 +87,7 @@ bool OutputFile::is_in_place() const {
 }
 
 Status OutputFile::publish() {
+  if (nameless_) return {};
   if (!hidden_) {
     const std::string nameless = "/proc/self/fd/" + std::to_string(file_.get());
     if (::linkat(AT_FDCWD, nameless.c_str(), folder_.get(), hidden_name_.c_str(), AT_SYMLINK_FOLLOW) != 0) {

@@ -14,12 +14,15 @@ class OutputFile {
  public:
   // 0600, for reading and writing.
   static Result<OutputFile> create(const std::string& path);
+  // One that never gets a name, in the folder for temporary files.
+  static Result<OutputFile> nameless();
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
   ~OutputFile();
 
   [[nodiscard]] int fd() const { return file_.get(); }
   [[nodiscard]] const std::string& path() const { return path_; }
+  // Nothing happens to a nameless one.
   Status publish();
   // Once published: does its path still lead to it?
   [[nodiscard]] bool is_in_place() const;
@@ -33,6 +36,7 @@ class OutputFile {
   std::string hidden_name_;
   unique_fd file_;
   bool hidden_ = false;  // the file is there, under its hidden name
+  bool nameless_ = false;
 };
 
 }  // namespace tarsier::cli

@@ -20,6 +20,7 @@
 #include "cli/console.h"
 #include "cli/control_socket.h"
 #include "cli/install.h"
+#include "cli/live_view.h"
 #include "cli/recording_output.h"
 #include "cli/session.h"
 #include "cli/signals.h"
@@ -119,6 +120,10 @@ constexpr Option kOptions[] = {
      .min = 1,
      .max = control::kMaxSaveFragments,
      .bare = true},
+    {.name = "live",
+     .help =
+         "with --lock: show the locks that threads wait for, and who holds them, while it goes on; without -o nothing "
+         "is kept"},
     {.name = "json", .help = "print the outcome as JSON"},
 };
 constexpr CommandSpec kSpec = {
@@ -248,6 +253,37 @@ int conclude(const Outcome& outcome, RecordingOutput& output, bool as_json) {
   return code;
 }
 
+// Of a recording that was only looked at. The view says what there is to say.
+int conclude_live(const Outcome& outcome) {
+  if (outcome.finished && outcome.finished->complete) return 0;
+  say("incomplete: " + (outcome.finished ? outcome.finished->missing : outcome.problem));
+  return exit_code(Errc::kIncomplete);
+}
+
+// Where it is recorded to, and who shows it meanwhile.
+struct Target {
+  RecordingOutput output;
+  bool keep;  // else it is only for the live view
+  std::optional<LiveView> live{};
+
+  static Result<Target> make(const Arguments& arguments, const std::string& default_name) {
+    const bool keep = arguments.has("output") || !arguments.has("live");
+    auto output = !keep ? RecordingOutput::nameless()
+                        : RecordingOutput::create(arguments.has("output") ? arguments.text("output") : default_name);
+    if (!output) return std::move(output).error();
+    Target target{.output = std::move(*output), .keep = keep};
+    if (arguments.has("live")) target.live.emplace(target.output.file().fd(), keep);
+    return target;
+  }
+  [[nodiscard]] LiveView* view() { return live ? &*live : nullptr; }
+  [[nodiscard]] std::string into() const { return keep ? " into " + output.path() : ""; }
+  [[nodiscard]] std::string ends() const { return keep ? " it and saves" : " it"; }
+  int conclude(const Outcome& outcome, bool as_json) {
+    if (live) live->finish();
+    return keep ? cli::conclude(outcome, output, as_json) : conclude_live(outcome);
+  }
+};
+
 struct Call {
   control::Channel channel;
   attach::PendingLoad load;  // kept until the end: the JVM answers it when it likes
@@ -281,19 +317,19 @@ int attach_and_record(const Arguments& arguments, Signals& signals) {
   if (jvm->obstacle) return fail_with(*jvm->obstacle, *jvm);
   const auto library = find_agent_library();
   if (!library) return fail(library.error());
-  auto output = RecordingOutput::create(arguments.has("output") ? arguments.text("output")
-                                                                : default_file_name(jvm->main, jvm->pid));
-  if (!output) return fail(output.error());
+  auto target = Target::make(arguments, default_file_name(jvm->main, jvm->pid));
+  if (!target) return fail(target.error());
 
   auto call = attach_to(*jvm, *library, signals);
   if (!call) return fail_with(call.error(), *jvm);
   const std::string announcement = "recording JVM " + std::to_string(jvm->pid) + " (" +
-                                   (jvm->main.empty() ? "?" : exporting::visible(jvm->main)) + ") into " +
-                                   output->path() + "; Ctrl-C ends it and saves";
-  const auto outcome =
-      Session(call->channel, signals, output->file(), nullptr, session_options(arguments), announcement).run();
+                                   (jvm->main.empty() ? "?" : exporting::visible(jvm->main)) + ")" + target->into() +
+                                   "; Ctrl-C ends" + target->ends();
+  const auto outcome = Session(call->channel, signals, target->output.file(), nullptr, session_options(arguments),
+                               announcement, target->view())
+                           .run();
   if (!outcome) return fail_with(outcome.error(), *jvm);
-  return conclude(*outcome, *output, arguments.has("json"));
+  return target->conclude(*outcome, arguments.has("json"));
 }
 
 // A failing program's own code wins.
@@ -311,25 +347,25 @@ int wait_for_program(Child& child, Signals& signals, int our_code) {
 }
 
 // The connection ends with this: an agent that we gave up on then stops and saves on its own.
-int record_child(const Arguments& arguments, std::optional<ControlSocket> socket, RecordingOutput& output, Child& child,
+int record_child(const Arguments& arguments, std::optional<ControlSocket> socket, Target& target, Child& child,
                  Signals& signals) {
   auto channel = socket->wait_for_child(child, signals);
   if (!channel) return fail(channel.error());
   socket.reset();  // further JVMs of the program find nobody, and are not recorded
   const std::string announcement =
-      "recording " + arguments.program[0] + " into " + output.path() + "; its end ends the recording and saves";
+      "recording " + arguments.program[0] + target.into() + "; its end ends" + target.ends();
   const auto outcome =
-      Session(*channel, signals, output.file(), &child, session_options(arguments), announcement).run();
-  return outcome ? conclude(*outcome, output, arguments.has("json")) : fail(outcome.error());
+      Session(*channel, signals, target.output.file(), &child, session_options(arguments), announcement, target.view())
+          .run();
+  return outcome ? target.conclude(*outcome, arguments.has("json")) : fail(outcome.error());
 }
 
 int run_and_record(const Arguments& arguments, Signals& signals) {
   const auto library = find_agent_library();
   if (!library) return fail(library.error());
   const std::string main = attach::main_of_command_line(arguments.program);
-  auto output =
-      RecordingOutput::create(arguments.has("output") ? arguments.text("output") : default_file_name(main, ::getpid()));
-  if (!output) return fail(output.error());
+  auto target = Target::make(arguments, default_file_name(main, ::getpid()));
+  if (!target) return fail(target.error());
 
   attach::Jvm ours;  // its JVM will be ours in all that matters for the socket
   ours.pid = ours.namespace_pid = ::getpid();
@@ -344,7 +380,7 @@ int run_and_record(const Arguments& arguments, Signals& signals) {
   auto child = Child::start(*launch, signals.previous_mask());
   if (!child) return fail(child.error());
 
-  const int code = record_child(arguments, std::move(*socket), *output, *child, signals);
+  const int code = record_child(arguments, std::move(*socket), *target, *child, signals);
   return wait_for_program(*child, signals, code);
 }
 
@@ -352,6 +388,12 @@ int run_record(const Arguments& arguments) {
   if (!arguments.program.empty() && !arguments.operands.empty()) {
     return fail(Error{Errc::kUsage, "either a JVM that runs ('" + arguments.operands[0] +
                                         "') or a program to start (behind --), not both"});
+  }
+  if (arguments.has("live") && !arguments.has("lock")) {
+    return fail(Error{Errc::kUsage, "--live shows locks: record --lock --live"});
+  }
+  if (arguments.has("live") && arguments.has("json")) {
+    return fail(Error{Errc::kUsage, "--live is for people, --json for programs: not both"});
   }
   auto signals = Signals::take();
   if (!signals) return fail(signals.error());

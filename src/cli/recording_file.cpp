@@ -15,10 +15,10 @@ Result<std::string> recording_operand(const std::string& command, std::span<cons
   return operands[0];
 }
 
-Result<analysis::Model> load_recording(const std::string& path, std::string_view weight) {
+Result<analysis::Model> load_recording(const std::string& path, std::string_view weight, analysis::LockPass* locks) {
   const auto file = archive::UnpackedRecording::open(path);
   if (!file) return file.error();
-  auto model = analysis::load(file->path());
+  auto model = analysis::load(file->path(), locks);
   if (!model) {
     Error& error = model.error();
     const std::string unpacked = file->path();
@@ -36,10 +36,11 @@ Result<analysis::Model> load_recording(const std::string& path, std::string_view
   return model;
 }
 
-Result<analysis::Model> load_recording_operand(const std::string& command, const Arguments& arguments) {
+Result<analysis::Model> load_recording_operand(const std::string& command, const Arguments& arguments,
+                                               analysis::LockPass* locks) {
   const auto path = recording_operand(command, arguments.operands);
   if (!path) return path.error();
-  return load_recording(*path, arguments.text("weight"));
+  return load_recording(*path, arguments.text("weight"), locks);
 }
 
 Status check_different(std::span<const std::string> files) {

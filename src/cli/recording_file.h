@@ -37,10 +37,12 @@ inline constexpr Option kSignaturesOption = {.name = "signatures", .help = "tell
 // The file that the command's only operand names.
 Result<std::string> recording_operand(const std::string& command, std::span<const std::string> operands);
 // The recording in a file, a .jfr or .jfr.zst, with that profile (empty: the first that it has). Its errors are never
-// those that mean JVMs.
-Result<analysis::Model> load_recording(const std::string& path, std::string_view weight);
+// those that mean JVMs. `locks`: see analysis::load().
+Result<analysis::Model> load_recording(const std::string& path, std::string_view weight,
+                                       analysis::LockPass* locks = nullptr);
 // That of the command's only operand, with the profile that --weight names.
-Result<analysis::Model> load_recording_operand(const std::string& command, const Arguments& arguments);
+Result<analysis::Model> load_recording_operand(const std::string& command, const Arguments& arguments,
+                                               analysis::LockPass* locks = nullptr);
 // For commands that compare: one file twice, also under two names, would be found to agree with itself.
 Status check_different(std::span<const std::string> files);
 // Says what could not be read, and returns the exit code that belongs to it: 0, or 5 if something is missing.

@@ -35,6 +35,12 @@ Result<RecordingOutput> RecordingOutput::create(const std::string& path) {
   return RecordingOutput(std::move(*file), std::move(archive));
 }
 
+Result<RecordingOutput> RecordingOutput::nameless() {
+  auto file = OutputFile::nameless();
+  if (!file) return std::move(file).error();
+  return RecordingOutput(std::move(*file), std::nullopt);
+}
+
 Status RecordingOutput::finish() {
   if (!archive_) return {};
   const auto recording = recording::MappedFile::open(file_.path());

@@ -14,6 +14,8 @@ namespace tarsier::cli {
 class RecordingOutput {
  public:
   static Result<RecordingOutput> create(const std::string& path);
+  // For a recording that nobody wants to keep.
+  static Result<RecordingOutput> nameless();
 
   [[nodiscard]] OutputFile& file() { return file_; }
   // Makes the archive, if one was asked for. The recording then lies at path().

@@ -68,11 +68,14 @@ exporting::ReportOptions report_options(const Arguments& arguments) {
 }
 
 int run_report(const Arguments& arguments) {
-  const auto model = load_recording_operand("report", arguments);
-  if (!model) return fail(model.error());
   const exporting::ReportOptions options = report_options(arguments);
-  const auto text =
-      arguments.has("json") ? exporting::report_json(*model, options) : exporting::report_text(*model, options);
+  auto question = exporting::lock_question(options);
+  if (!question) return fail(question.error());
+  analysis::LockPass locks(*std::move(question));
+  const auto model = load_recording_operand("report", arguments, &locks);
+  if (!model) return fail(model.error());
+  const auto text = arguments.has("json") ? exporting::report_json(*model, options, locks.profile())
+                                          : exporting::report_text(*model, options, locks.profile());
   if (!text) return fail(text.error());
   if (!print(*text)) return 1;
   return tell_problems(*model);

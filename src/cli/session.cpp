@@ -45,13 +45,14 @@ Result<linux::KernelLoan> lend_kernel(const control::Channel& channel, const con
 }  // namespace
 
 Session::Session(control::Channel& channel, Signals& signals, OutputFile& output, Child* child,
-                 const control::SessionOptions& options, std::string announcement)
+                 const control::SessionOptions& options, std::string announcement, LiveView* live)
     : channel_(channel),
       signals_(signals),
       output_(output),
       child_(child),
       options_(options),
       announcement_(std::move(announcement)),
+      live_(live),
       display_(options.duration) {
   enter(Phase::kHello, kHelloPatience);
 }
@@ -71,6 +72,7 @@ Result<Outcome> Session::run() {
     if (phase_ != Phase::kDone && loan_) watch_loan();
     if (phase_ != Phase::kDone) read_signals();
     if (phase_ != Phase::kDone) check_deadline();
+    if (live_ != nullptr && has_started()) live_->tick();
   }
   display_.clear();
   if (failed_) return *failed_;
@@ -160,7 +162,7 @@ void Session::on(const control::Started& started) {
 
 void Session::on(const control::Progress& progress) {
   outcome_.last = progress;
-  if (phase_ == Phase::kRecording) display_.show(progress);
+  if (phase_ == Phase::kRecording && live_ == nullptr) display_.show(progress);
 }
 
 void Session::on(const control::Finished& finished) {

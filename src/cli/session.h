@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "cli/child.h"
+#include "cli/live_view.h"
 #include "cli/output_file.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
@@ -25,9 +26,9 @@ struct Outcome {
 class Session {
  public:
   // `child`: the program that we started, or nullptr if we attached. All are borrowed.
-  // `announcement` is said once the recording runs.
+  // `announcement` is said once the recording runs. `live`: shows it while it is made; nullptr: nobody does.
   Session(control::Channel& channel, Signals& signals, OutputFile& output, Child* child,
-          const control::SessionOptions& options, std::string announcement);
+          const control::SessionOptions& options, std::string announcement, LiveView* live = nullptr);
 
   // An error: it did not start, and there is no file. Otherwise something has been recorded.
   Result<Outcome> run();
@@ -61,6 +62,7 @@ class Session {
   Child* child_;
   control::SessionOptions options_;
   std::string announcement_;
+  LiveView* live_;
   ProgressDisplay display_;
   Phase phase_ = Phase::kHello;
   Nanos deadline_;

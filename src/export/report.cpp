@@ -57,7 +57,7 @@ Result<std::vector<analysis::LockAspect>> choose_aspects(const std::vector<std::
   return chosen;
 }
 
-Result<ReportContext> prepare(const analysis::Model& model, const ReportOptions& options) {
+Result<ReportContext> prepare(const analysis::Model& model, const ReportOptions& options, LockAnswer locks) {
   if (!(options.min_share >= 0 && options.min_share <= 1)) {
     return Error{Errc::kUsage, "the minimal share must be between 0 and 1 (0.01 is 1 %)"};
   }
@@ -71,7 +71,8 @@ Result<ReportContext> prepare(const analysis::Model& model, const ReportOptions&
                         .options = options,
                         .selection = *std::move(selection),
                         .weights = {},
-                        .lock_aspects = *std::move(aspects)};
+                        .lock_aspects = *std::move(aspects),
+                        .locks = std::move(locks)};
   context.weights = analysis::weigh_stacks(model, context.selection);
   return context;
 }
@@ -90,10 +91,22 @@ std::vector<std::string> verdict_lines(const analysis::Model& model) {
   return lines;
 }
 
-Result<std::string> report_text(const analysis::Model& model, const ReportOptions& options) {
+Result<std::optional<analysis::LockQuestion>> lock_question(const ReportOptions& options) {
+  std::optional<analysis::LockQuestion> question;
+  if (std::find(options.views.begin(), options.views.end(), "locks") == options.views.end()) return question;
+  auto aspects = choose_aspects(options.lock_aspects);
+  if (!aspects.ok()) return std::move(aspects).error();
+  question = {.by = *std::move(aspects),
+              .filter = {.thread_regex = options.thread_regex, .from = options.from, .to = options.to},
+              .signatures = options.signatures,
+              .causes = true};
+  return question;
+}
+
+Result<std::string> report_text(const analysis::Model& model, const ReportOptions& options, LockAnswer locks) {
   const auto views = choose_views(options.views, &View::in_text_by_default);
   if (!views.ok()) return views.error();
-  const auto context = prepare(model, options);
+  const auto context = prepare(model, options, std::move(locks));
   if (!context.ok()) return context.error();
 
   std::string out;
@@ -102,10 +115,10 @@ Result<std::string> report_text(const analysis::Model& model, const ReportOption
   return out;
 }
 
-Result<std::string> report_json(const analysis::Model& model, const ReportOptions& options) {
+Result<std::string> report_json(const analysis::Model& model, const ReportOptions& options, LockAnswer locks) {
   const auto views = choose_views(options.views, &View::in_json_by_default);
   if (!views.ok()) return views.error();
-  const auto context = prepare(model, options);
+  const auto context = prepare(model, options, std::move(locks));
   if (!context.ok()) return context.error();
 
   std::string out = "{\"recording\":" + recording_json(model) + ",\n\"verdict\":" + verdict_json(model);

@@ -1,10 +1,12 @@
 // `tarsier report`: a recording as text for a terminal of 100 columns, or as the JSON of docs/report.schema.json.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "analysis/lock_pass.h"
 #include "analysis/model.h"
 #include "base/result.h"
 #include "base/units.h"
@@ -26,10 +28,15 @@ struct ReportOptions {
 // The names that ReportOptions::views may have.
 std::vector<std::string> known_views();
 
+// What has to be asked about locks while the recording is loaded; nothing if the views don't show them.
+Result<std::optional<analysis::LockQuestion>> lock_question(const ReportOptions& options);
+
 // Both fail with Errc::kUsage if the options make no sense for this recording. The text ends with a newline and never
-// contains a control character other than that; the same recording and options always give the same bytes.
-Result<std::string> report_text(const analysis::Model& model, const ReportOptions& options);
-Result<std::string> report_json(const analysis::Model& model, const ReportOptions& options);
+// contains a control character other than that; the same recording and options always give the same bytes. `locks`: the
+// answer to lock_question(); without it, it is found out from the events that the model holds.
+using LockAnswer = std::shared_ptr<const analysis::LockProfile>;
+Result<std::string> report_text(const analysis::Model& model, const ReportOptions& options, LockAnswer locks = {});
+Result<std::string> report_json(const analysis::Model& model, const ReportOptions& options, LockAnswer locks = {});
 
 // The verdict, harmless for a terminal, one sentence each, not wrapped.
 std::vector<std::string> verdict_lines(const analysis::Model& model);

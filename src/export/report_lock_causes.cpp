@@ -219,6 +219,7 @@ class CausesText {
       append_wrapped(out_, "Of " + words_of_count(gaps.numbered + gaps.missing) + " numbered events of locks, " + text +
                                ". Around them it is not known for sure who held the lock.");
     }
+    if (!gaps.checked) out_ += "Whether events are missing was not checked: there are too many to keep them all.\n";
     if (causes_.left_out_ns + causes_.chains.not_followed_ns > 0) {
       append_wrapped(out_, "Too many and too short to be looked at one by one: " +
                                words_of_time(Nanos(causes_.left_out_ns + causes_.chains.not_followed_ns)) +
@@ -357,23 +358,23 @@ class CausesJson {
   analysis::Labels labels_;
 };
 
-LockCauses causes_of(const ReportContext& context, const analysis::LockCode& code, const analysis::AspectKeys& keys) {
+LockCauses causes_of(const ReportContext& context, const analysis::LockCode& code, const analysis::AspectKeys& keys,
+                     const analysis::BlockedTimes& times) {
   const auto most = std::min(kMostLocks, static_cast<size_t>(context.options.top));
-  return analysis::lock_causes(context.model, code, analysis::blocked_times(context.model, code, context.selection),
-                               context.selection, keys, context.labels(), most);
+  return analysis::lock_causes(context.model, code, times, context.selection, keys, context.labels(), most);
 }
 
 }  // namespace
 
 std::string lock_causes_text(const ReportContext& context, const analysis::LockCode& code,
-                             const analysis::AspectKeys& keys) {
-  const LockCauses causes = causes_of(context, code, keys);
+                             const analysis::AspectKeys& keys, const analysis::BlockedTimes& times) {
+  const LockCauses causes = causes_of(context, code, keys, times);
   return CausesText(context, keys, causes).text();
 }
 
 void add_lock_causes(Json& locks, const ReportContext& context, const analysis::LockCode& code,
-                     const analysis::AspectKeys& keys) {
-  const LockCauses causes = causes_of(context, code, keys);
+                     const analysis::AspectKeys& keys, const analysis::BlockedTimes& times) {
+  const LockCauses causes = causes_of(context, code, keys, times);
   CausesJson(context, keys, causes).add_to(locks);
 }
 

@@ -35,7 +35,13 @@ struct LockView {
       : context(report),
         code(report.model),
         keys(report.model, code, report.labels()),
-        profile(analysis::lock_profile(report.model, code, report.selection, keys, report.lock_aspects)) {}
+        answer(report.locks ? report.locks
+                            : std::make_shared<const LockProfile>(analysis::lock_profile(
+                                  report.model, code, report.selection, keys, report.lock_aspects))),
+        profile(*answer),
+        times(profile.times ? profile.times
+                            : std::make_shared<const analysis::BlockedTimes>(
+                                  analysis::blocked_times(report.model, code, report.selection))) {}
 
   // Of the node's children, those that --top and --min-share leave.
   [[nodiscard]] std::vector<uint32_t> shown(const LockNode& node) const {
@@ -53,7 +59,9 @@ struct LockView {
   const ReportContext& context;
   analysis::LockCode code;
   analysis::AspectKeys keys;
-  LockProfile profile;
+  LockAnswer answer;
+  const LockProfile& profile;
+  std::shared_ptr<const analysis::BlockedTimes> times;
 };
 
 // As many frames as fit, then how many there are more: a < b < c [+12].
@@ -97,12 +105,34 @@ std::string heading(const LockView& view) {
   return out + "By " + by + ":\n";
 }
 
+// Where bounds made the answer worse: that has to be said.
+std::vector<std::string> words_of_limits(const LockProfile& profile) {
+  const analysis::LockAccount& account = profile.account;
+  std::vector<std::string> words;
+  if (account.uncut > 0) {
+    words.push_back("There are more changes of owners than are looked at: " + words_of_count(account.uncut) +
+                    " contentions have an [unknown owner] because of that; --from and --to choose a part of the time.");
+  }
+  if (account.forgotten > 0) {
+    words.push_back("The recording is larger than what is kept in mind of it: " + words_of_count(account.forgotten) +
+                    " contentions began before that, and have an [unknown owner] until there.");
+  }
+  if (account.late > 0) {
+    words.push_back(words_of_count(account.late) +
+                    " events came too late to tell others who held a lock, or came twice: the recording's order is "
+                    "unusual, or it has more events than are kept in mind.");
+  }
+  if (profile.merged > 0) words.push_back("Of so many rows the last ones are shown together, as [more].");
+  return words;
+}
+
 // What the numbers don't contain.
 void append_remarks(std::string& out, const LockView& view) {
+  for (const std::string& words : words_of_limits(view.profile)) append_wrapped(out, words);
   const analysis::LockEvents& locks = view.context.model.locks;
   if (!locks.empty() && !analysis::owners_recorded(view.context.model)) {
     append_wrapped(out, std::string("Only who was blocked is recorded") +
-                            (locks.parks.empty() ? ", and by monitors only" : "") +
+                            (locks.has_parks() ? "" : ", and by monitors only") +
                             ": call chains of those who held the locks are not, record --lock records them.");
   }
   const bool all_groups =
@@ -186,7 +216,7 @@ std::string locks_text(const ReportContext& context) {
   if (first.empty()) {
     out += "  none\n";
     append_remarks(out, view);
-    return out + lock_causes_text(context, view.code, view.keys);
+    return out + lock_causes_text(context, view.code, view.keys, *view.times);
   }
   out += "     blocked   share     times     mean   95th %      max\n";
   std::vector<uint32_t> todo(first.rbegin(), first.rend());
@@ -199,7 +229,7 @@ std::string locks_text(const ReportContext& context) {
   }
   append_left_out(out, first.size(), view.profile.nodes[0].children.size());
   append_remarks(out, view);
-  return out + lock_causes_text(context, view.code, view.keys);
+  return out + lock_causes_text(context, view.code, view.keys, *view.times);
 }
 
 std::string locks_json(const ReportContext& context) {
@@ -224,8 +254,9 @@ std::string locks_json(const ReportContext& context) {
                  {"unknown_ns", view.of_owner(Owner::Kind::kUnknown)}}},
                {"groups", std::move(groups)},
                {"deadlocks", deadlocks_json(context.model)},
+               {"remarks", words_of_limits(profile)},
                {"rows", std::move(rows)}};
-  add_lock_causes(json, context, view.code, view.keys);
+  add_lock_causes(json, context, view.code, view.keys, *view.times);
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

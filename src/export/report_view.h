@@ -22,6 +22,7 @@ struct ReportContext {
   analysis::Selection selection;
   analysis::WeightedStacks weights;  // of the selection, not split by thread
   std::vector<analysis::LockAspect> lock_aspects;
+  LockAnswer locks;
 
   [[nodiscard]] analysis::Labels labels() const { return analysis::label_methods(model, options.signatures); }
   [[nodiscard]] std::map<analysis::ThreadKind, Nanos> unsampled() const {

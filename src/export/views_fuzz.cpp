@@ -89,7 +89,7 @@ class Recipe {
 void add_lock_event(Recipe& recipe, analysis::LockTrace& trace, const std::vector<analysis::ThreadIndex>& threads) {
   const auto thread = [&] { return threads[recipe.byte() % threads.size()]; };
   const analysis::LockIndex lock(recipe.byte() % 3U);
-  const analysis::PeriodIndex period(recipe.byte() % 3U);
+  const analysis::MonitorPeriod period{analysis::LockIndex(recipe.byte() % 3U), recipe.byte() % 2};
   const int64_t begin = recipe.byte();
   const int64_t end = begin + recipe.byte();
   const int64_t sequence = recipe.byte() % 16;
@@ -136,7 +136,7 @@ analysis::Model cook(Recipe recipe) {
   }
   maker.model.unsampled_cpu[static_cast<analysis::ThreadKind>(recipe.byte() % 6)] = Nanos(recipe.byte());
   for (const char* name : {"p.Lock", "java.util.concurrent.Semaphore$Sync", "java.util.concurrent.FutureTask"}) {
-    maker.period(maker.lock(names.front() + name, recipe.byte()), recipe.byte());
+    maker.lock(names.front() + name, recipe.byte());
   }
   while (!recipe.empty()) {
     if (recipe.byte() % 2 != 0) {
@@ -168,7 +168,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   const auto recording = recording::Recording::over({data, size});
   if (!recording) return 0;
-  analysis::Loader loader;
+  analysis::LockPass locks;
+  analysis::Loader loader(locks);
   const auto summary = (*recording)->read(loader);
   if (summary) show(loader.finish(*summary));
   return 0;

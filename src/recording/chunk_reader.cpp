@@ -151,9 +151,10 @@ bool ChunkReader::flushed_since() const {
   return now != header_.constant_pool;
 }
 
-uint64_t ChunkReader::visit_events(Visitor& visitor, EventCounts& counts, const std::function<void(size_t)>& passed) {
+uint64_t ChunkReader::visit_events(Visitor& visitor, EventCounts& counts, const std::function<void(size_t)>& passed,
+                                   Part* part) {
   const uint8_t* const begin = bytes_.data();
-  const uint8_t* p = begin + kHeaderSize;
+  const uint8_t* p = begin + std::clamp(part == nullptr ? 0 : part->position, kHeaderSize, bytes_.size());
   const uint8_t* const last_checkpoint = begin + std::min<uint64_t>(header_.constant_pool, bytes_.size());
   const uint8_t* next_report = begin + kPassedStep;
   std::vector<EventView::Slot> slots;
@@ -185,6 +186,9 @@ uint64_t ChunkReader::visit_events(Visitor& visitor, EventCounts& counts, const 
         }
       }
     }
+    // What comes next will be written where the last padding is.
+    const bool padding = type_id == kMetadataType && static_cast<uint64_t>(event - begin) != header_.metadata;
+    if (part != nullptr && !padding) pass(*part, event, event_end, type_id);
     p = event_end;
     if (p >= next_report) {
       passed(static_cast<size_t>(p - begin));
@@ -192,6 +196,17 @@ uint64_t ChunkReader::visit_events(Visitor& visitor, EventCounts& counts, const 
     }
   }
   return 0;
+}
+
+void ChunkReader::pass(Part& part, const uint8_t* event, const uint8_t* event_end, uint64_t type_id) const {
+  const auto first = static_cast<size_t>(event - bytes_.data()), last = static_cast<size_t>(event_end - bytes_.data());
+  part.position = last;
+  if (type_id == kMetadataType || type_id == kCheckpointType) return;
+  if (!part.events.empty() && part.events.back().second == first) {
+    part.events.back().second = last;
+  } else {
+    part.events.emplace_back(first, last);
+  }
 }
 
 // Bounds are those of the chunk; whether the event's own were kept is seen by where this ends.

@@ -35,7 +35,13 @@ class ChunkReader final : public Chunk {
   // False if constants are missing because the chain of checkpoints is broken; those that can be found are there.
   bool load_constants();
   // `passed` is told from time to time how many bytes are done. Returns where the events stop making sense, or 0.
-  uint64_t visit_events(Visitor& visitor, EventCounts& counts, const std::function<void(size_t)>& passed);
+  // `part`: from its position on, which then is where the next visit has to go on.
+  struct Part {
+    size_t position = 0;
+    std::vector<std::pair<size_t, size_t>> events{};  // the bytes of those that were passed, without constants
+  };
+  uint64_t visit_events(Visitor& visitor, EventCounts& counts, const std::function<void(size_t)>& passed,
+                        Part* part = nullptr);
 
   [[nodiscard]] Nanos start() const override { return Nanos(header_.start_nanos); }
   [[nodiscard]] Nanos clock_start() const override { return header_.span_of(header_.start_ticks); }
@@ -87,6 +93,7 @@ class ChunkReader final : public Chunk {
   const uint8_t* decode(const Layout& layout, const uint8_t* p, EventView::Slot* out) const;
   [[nodiscard]] const Selected* selected(uint64_t type_id) const;
   [[nodiscard]] bool flushed_since() const;
+  void pass(Part& part, const uint8_t* event, const uint8_t* event_end, uint64_t type_id) const;
   // Decodes a constant into slots_; nullptr if it is not there.
   const Layout* constant(const Known& known, ConstantKey key) const;
   [[nodiscard]] int64_t number_at(const Known& known, size_t field) const {

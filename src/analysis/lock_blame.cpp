@@ -1,0 +1,83 @@
+#include "analysis/lock_blame.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+namespace tarsier::analysis {
+
+void LockBlameFinder::add(const AspectKeys& keys, const Contention& contention, std::span<const Piece> pieces) {
+  if (!is_lock(contention.group)) return;
+  total_ns_ += contention.end_ns - contention.begin_ns;
+  const uint32_t blocked = keys.key(LockAspect::kBlockedMethod, contention, pieces.front());
+  for (const Piece& piece : pieces) {
+    const int64_t length = piece.end_ns - piece.begin_ns;
+    add_to(pair(blocked, keys.key(LockAspect::kOwnerMethod, contention, piece)), contention.lock, length);
+  }
+}
+
+LockBlameFinder::Pair& LockBlameFinder::pair(uint32_t blocked, uint32_t owner) {
+  const auto equal = [&](uint32_t i) { return pairs_[i].blocked == blocked && pairs_[i].owner == owner; };
+  uint32_t& seen = seen_[(blocked * 5 + owner) % seen_.size()];
+  if (seen < pairs_.size() && equal(seen)) return pairs_[seen];
+  const auto next = static_cast<uint32_t>(pairs_.size());
+  seen = table_.find_or_enter(mix_hash(blocked, owner), next, equal,
+                              [&](uint32_t i) { return mix_hash(pairs_[i].blocked, pairs_[i].owner); });
+  if (seen == next) pairs_.push_back({.blocked = blocked, .owner = owner});
+  return pairs_[seen];
+}
+
+void LockBlameFinder::add_to(Pair& pair, LockIndex lock, int64_t ns) {
+  pair.ns += ns;
+  const auto end = pair.locks.begin() + static_cast<std::ptrdiff_t>(pair.used);
+  auto place = std::find_if(pair.locks.begin(), end, [&](const LockTime& known) { return known.lock == lock; });
+  if (place == end && pair.used < pair.locks.size()) {
+    ++pair.used;
+    *place = {lock, 0};
+  } else if (place == end) {
+    place = std::min_element(pair.locks.begin(), end, [](const LockTime& a, const LockTime& b) { return a.ns < b.ns; });
+    place->lock = lock;
+  }
+  place->ns += ns;
+}
+
+LockBlame LockBlameFinder::find(const AspectKeys& keys) const {
+  LockBlame blame{.total_ns = total_ns_};
+  if (pairs_.empty()) return blame;
+  std::map<uint32_t, int64_t> by_blocked;
+  for (const Pair& pair : pairs_) by_blocked[pair.blocked] += pair.ns;
+  // Most time first; among equals not by key, which depends on the order of the file.
+  const auto before = [&](LockAspect aspect, int64_t ns, uint32_t key, int64_t than_ns, uint32_t than) {
+    return ns != than_ns ? ns > than_ns : keys.label(aspect, key) < keys.label(aspect, than);
+  };
+  bool first = true;
+  for (const auto& [blocked, ns] : by_blocked) {
+    if (!first && !before(LockAspect::kBlockedMethod, ns, blocked, blame.blocked_ns, blame.blocked)) continue;
+    blame.blocked = blocked;
+    blame.blocked_ns = ns;
+    first = false;
+  }
+  const Pair* top = nullptr;
+  // Somebody who can do something about it, if there is one.
+  const auto is_method = [&](uint32_t owner) { return !keys.label(LockAspect::kOwnerMethod, owner).starts_with('['); };
+  for (const Pair& pair : pairs_) {
+    if (pair.blocked != blame.blocked) continue;
+    const bool better =
+        top == nullptr || (is_method(pair.owner) != is_method(top->owner)
+                               ? is_method(pair.owner)
+                               : before(LockAspect::kOwnerMethod, pair.ns, pair.owner, top->ns, top->owner));
+    if (better) top = &pair;
+  }
+  const LockTime* lock = &top->locks[0];
+  for (size_t i = 1; i < top->used; ++i) {
+    const LockTime& other = top->locks[i];
+    if (before(LockAspect::kObject, other.ns, other.lock.value, lock->ns, lock->lock.value)) lock = &other;
+  }
+  blame.owner = top->owner;
+  blame.owner_ns = top->ns;
+  blame.lock = lock->lock;
+  blame.lock_ns = lock->ns;
+  return blame;
+}
+
+}  // namespace tarsier::analysis

@@ -1,0 +1,64 @@
+// The locks of a recording, analysed while it is read: a large one needs no more memory than a window of its events.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "analysis/contentions.h"
+#include "analysis/lock_blame.h"
+#include "analysis/lock_profile.h"
+
+namespace tarsier::analysis {
+
+// What a view wants to know.
+struct LockQuestion {
+  std::vector<LockAspect> by;
+  Filter filter{};
+  bool signatures = false;
+  bool causes = false;  // also what lock_causes() needs
+};
+
+class LockPass {
+ public:
+  // Without a question: for the verdict only.
+  explicit LockPass(std::optional<LockQuestion> question = {}, const LockLimits& limits = {});
+  ~LockPass();
+  LockPass(const LockPass&) = delete;
+  LockPass& operator=(const LockPass&) = delete;
+
+  // For each event that was put into the model's columns: when it ended. Takes some out of them, once there are many.
+  void came(Model& model, int64_t end_ns) {
+    recent_[came_++ % recent_.size()] = end_ns;
+    if (model.locks.in_columns() >= next_look_) look(model);
+  }
+  // After the last event. Unless some have been taken out, the columns stay as they are.
+  void finish(Model& model);
+
+  // The answer, after finish().
+  [[nodiscard]] std::shared_ptr<const LockProfile> profile() const { return profile_; }
+
+  // While events still come: all that is final by now, however little it is. `now_ns`: about when the last ones
+  // happened that could have come.
+  void advance(Model& model, int64_t now_ns = INT64_MIN);
+  // The answer so far; from here on it begins anew.
+  LockProfile take_profile(const Model& model);
+  [[nodiscard]] const AspectKeys& keys() const;
+
+ private:
+  struct Work;
+  [[nodiscard]] int64_t newest() const;
+  Work& work(const Model& model);
+  void look(Model& model);
+
+  std::optional<LockQuestion> question_;
+  LockLimits limits_;
+  size_t next_look_;
+  uint64_t came_ = 0;
+  std::array<int64_t, 255> recent_{};  // when the last ones ended, in the order of the file
+  std::unique_ptr<Work> work_;
+  std::shared_ptr<const LockProfile> profile_;
+};
+
+}  // namespace tarsier::analysis

@@ -1,0 +1,38 @@
+// Reads a recording while it is being written, a piece at a time: at each look the events that were flushed since the
+// last.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "recording/reader.h"
+
+namespace tarsier::recording {
+
+struct ByteRange {
+  uint64_t begin = 0, end = 0;
+};
+
+class Tail {
+ public:
+  // The file must be a recording from its first byte on, or empty as yet.
+  explicit Tail(std::string path) : path_(std::move(path)) {}
+
+  // visitor.chunk() comes at each look, also when a chunk goes on: keys of constants are those of before, but what the
+  // visitor has selected must be selected again.
+  Status look(Visitor& visitor);
+
+  // What the file's further looks will not need: events, not constants; and all of the chunks before the current one.
+  // Each range is told once.
+  std::vector<ByteRange> take_passed() { return std::exchange(passed_, {}); }
+
+ private:
+  std::string path_;
+  uint64_t chunk_at_ = 0;
+  uint64_t position_ = 0;  // in the chunk: read up to there
+  std::vector<ByteRange> passed_;
+};
+
+}  // namespace tarsier::recording
