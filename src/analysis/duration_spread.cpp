@@ -7,7 +7,7 @@
 namespace tarsier::analysis {
 namespace {
 
-constexpr size_t kFew = 16, kMany = 160;
+constexpr size_t kFew = 16, kMany = 448;
 constexpr int kCountBits = 40;
 constexpr int kBits = 5;  // 32 classes for each power of two; up to 64 ns each duration is its own
 constexpr size_t kClasses = (64 - kBits) << kBits;

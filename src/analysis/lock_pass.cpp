@@ -101,7 +101,7 @@ void LockPass::look(Model& model) {
   }
   // What is left over is looked at again and again: not too often.
   constexpr size_t kWorthIt = 250'000;
-  next_look_ = std::min(2 * left + kWorthIt, std::max(limits_.pending, left + kWorthIt));
+  next_look_ = std::min(left + left / 2 + kWorthIt, std::max(limits_.pending, left + kWorthIt));
 }
 
 void LockPass::finish(Model& model) {

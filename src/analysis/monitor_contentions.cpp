@@ -18,16 +18,26 @@ void MonitorContentions::settle(const LockEvents& events, Horizon horizon, Settl
   recorded_releases_ = recorded_releases_ || !events.exits.empty();
   newest_.resize(events.locks.size(), kNone);
   by_lock_.start(events.locks.size());
-  for (const MonitorEnter& enter : events.enters) by_lock_.count(enter.period.lock.value);
-  for (const MonitorExit& exit : events.exits) by_lock_.count(exit.period.lock.value);
+  // Others can tell nothing yet.
+  const auto tells = [&](const MonitorEnter& enter) {
+    const bool looked = enter.previous_owner != kNobody && !enter.previous_at_end;
+    return (looked ? enter.begin_ns : enter.end_ns) <= horizon.complete_ns;
+  };
+  const auto has_come = [&](const MonitorExit& exit) { return exit.time_ns <= horizon.complete_ns; };
+  for (const MonitorEnter& enter : events.enters) {
+    if (tells(enter)) by_lock_.count(enter.period.lock.value);
+  }
+  for (const MonitorExit& exit : events.exits) {
+    if (has_come(exit)) by_lock_.count(exit.period.lock.value);
+  }
   by_lock_.counted();
   for (uint32_t i = 0; i < events.enters.size(); ++i) {
     const MonitorPeriod& period = events.enters[i].period;
-    by_lock_.put(period.lock.value, {period.generation, i, false});
+    if (tells(events.enters[i])) by_lock_.put(period.lock.value, {period.generation, i, false});
   }
   for (uint32_t i = 0; i < events.exits.size(); ++i) {
     const MonitorPeriod& period = events.exits[i].period;
-    by_lock_.put(period.lock.value, {period.generation, i, true});
+    if (has_come(events.exits[i])) by_lock_.put(period.lock.value, {period.generation, i, true});
   }
   // Events of a monitor lie far from each other. They are fetched while others are settled.
   constexpr size_t kAhead = 4;
@@ -49,14 +59,14 @@ void MonitorContentions::settle_monitor(LockIndex lock, std::span<Item> items) {
   if (!std::is_sorted(items.begin(), items.end(), by_generation)) {
     std::stable_sort(items.begin(), items.end(), by_generation);
   }
-  for (size_t begin = 0, end = 0; begin < items.size(); begin = end) {
+  for (size_t before = 0, begin = 0, end = 0; begin < items.size(); before = begin, begin = end) {
     const int64_t generation = items[begin].generation;
     while (end < items.size() && items[end].generation == generation) ++end;
     const uint32_t index = period_of({lock, generation});
     settle_period(index, items.subspan(begin, end - begin));
     // Nobody is blocked any more in the periods before, nor in any when all is over.
     if (periods_[index].timeline.begun() && periods_[index].older != kNone) {
-      drop_releases(items.first(begin));
+      drop_releases(items.subspan(before, begin - before));
       for (uint32_t& older = periods_[index].older; older != kNone;) {
         const uint32_t next = periods_[older].older;
         forget(older);
@@ -176,7 +186,6 @@ void MonitorContentions::gather_exits(MonitorTimeline& timeline, std::span<const
   for (const Item& item : items) {
     if (!item.is_exit) continue;
     const MonitorExit& exit = events_->exits[item.index];
-    if (exit.time_ns > horizon_.complete_ns) continue;
     if (exit.time_ns < timeline.since()) {
       came_late(timeline, exit.sequence);
       settled_->exits[item.index] = true;
