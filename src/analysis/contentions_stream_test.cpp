@@ -102,6 +102,7 @@ struct Trace : LockTrace {
       ThreadPark& ended =
           park(first.blocker, threads[first.thread], first.since, now, first.sequence, ++sequence, first.stack);
       if (dice.once_in(3)) ended.owner = threads[owner];
+      if (first.blocker == condition) ended.condition_of = lock;
       if (first.blocker == condition && dice.once_in(2)) {
         // It wants the lock back.
         waiting.push_back({first.thread, now + 1, ++sequence, lock,

@@ -118,6 +118,7 @@ class Loader : public recording::Visitor {
   Sample lock_sample(const recording::Chunk&, const recording::EventView&, const LockFields&);
   ThreadIndex other_thread(const recording::Chunk&, const recording::EventView&, recording::FieldIndex field);
   LockIndex resolve_lock(const recording::Chunk&, const recording::EventView&, const LockFields&);
+  LockIndex find_lock(const LockObject& lock);
   int64_t end_after(int64_t begin, int64_t duration);
   void fail(Sample& sample, std::string_view cause);
   Engine& engine(std::string_view name);

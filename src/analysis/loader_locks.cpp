@@ -38,7 +38,7 @@ const Loader::LockType Loader::kLockTypes[] = {
     {"jdk.ThreadPark",
      &Loader::thread_park,
      {"eventThread", "stackTrace", "failure", "parkedClass", "identity", "address", "duration", "sequence",
-      "endSequence", "owner"}},
+      "endSequence", "owner", "conditionOf", "conditionOfIdentity"}},
     {"tarsier.Unpark", &Loader::unpark, {"eventThread", "stackTrace", "failure", "target", "sequence"}},
     {"tarsier.Deadlock",
      &Loader::deadlock,
@@ -80,8 +80,12 @@ int64_t Loader::end_after(int64_t begin, int64_t duration) {
 
 LockIndex Loader::resolve_lock(const Chunk& chunk, const EventView& event, const LockFields& fields) {
   const auto& [u1, u2, u3, klass, identity, address, u4, u5, u6, u7, u8, u9] = fields;
-  LockObject lock{.klass = resolve_class(chunk, event.constant(klass)), .identity = event.number(identity)};
-  if (lock.identity == 0) lock.identity = event.number(address);
+  const int64_t number = event.number(identity);
+  return find_lock(
+      {.klass = resolve_class(chunk, event.constant(klass)), .identity = number != 0 ? number : event.number(address)});
+}
+
+LockIndex Loader::find_lock(const LockObject& lock) {
   std::vector<LockObject>& locks = model_.locks.locks;
   const auto next = static_cast<uint32_t>(locks.size());
   const uint32_t index = lock_table_.find_or_enter(
@@ -122,9 +126,10 @@ void Loader::monitor_exit(const Chunk& chunk, const EventView& event, const Lock
 }
 
 void Loader::thread_park(const Chunk& chunk, const EventView& event, const LockFields& fields) {
-  const auto& [u1, u2, u3, klass, u4, u5, duration, sequence, end_sequence, owner, u6, u7] = fields;
+  const auto& [u1, u2, u3, klass, u4, u5, duration, sequence, end_sequence, owner, of_class, of_identity] = fields;
   const Sample sample = lock_sample(chunk, event, fields);
   const bool has_blocker = event.constant(klass).key != 0;
+  const ConstantKey condition_of = event.constant(of_class);
   model_.locks.parks.push_back({.begin_ns = sample.time_ns,
                                 .end_ns = end_after(sample.time_ns, event.number(duration)),
                                 .sequence = event.number(sequence),
@@ -132,7 +137,11 @@ void Loader::thread_park(const Chunk& chunk, const EventView& event, const LockF
                                 .blocker = has_blocker ? resolve_lock(chunk, event, fields) : kNoLock,
                                 .thread = sample.thread,
                                 .stack = sample.stack,
-                                .owner = other_thread(chunk, event, owner)});
+                                .owner = other_thread(chunk, event, owner),
+                                .condition_of = condition_of.key != 0
+                                                    ? find_lock({.klass = resolve_class(chunk, condition_of),
+                                                                 .identity = event.number(of_identity)})
+                                                    : kNoLock});
   locks_.came(model_, model_.locks.parks.back().end_ns);
 }
 

@@ -62,6 +62,7 @@ struct ThreadPark {
   ThreadIndex thread{};
   StackIndex stack{};
   ThreadIndex owner = kNobody;
+  LockIndex condition_of = kNoLock;  // the lock that the condition it parked on belongs to; none: it was no condition
 };
 
 struct Unpark {

@@ -49,14 +49,11 @@ void ParkBundles::settle(const LockEvents& events, Horizon horizon, SettledEvent
   releases_ = &releases;
   const size_t first_release = releases.size();
   group(events, horizon);
-  came_back_.clear();
   for (size_t slot = 0; slot < parks_of_.groups().size(); ++slot) {
     const uint32_t thread = parks_of_.groups()[slot];
     bundle(pasts_[thread], in_order(events.parks, parks_of_.at(slot), settled.parks),
            in_order(events.unparks, unparks_of_.of(thread), settled.unparks));
   }
-  learn_conditions();
-  add_releases_by_conditions(first_release);
   find_holding_times(first_release);
   if (horizon.end()) return;
   // What is still there was meant for threads that have not parked since. The next park will return at once.
@@ -123,51 +120,25 @@ void ParkBundles::bundle(Past& past, std::span<const uint32_t> parks, std::span<
       // One that came before the thread parked may have been meant for what it waited for the last time.
       const bool sure = unpark.sequence > park.sequence || (past.parked && past.blocker == park.blocker);
       if (park.blocker == kNoLock || !sure) continue;
-      releases_->push_back({.sequence = unpark.sequence,
-                            .time_ns = unpark.time_ns,
-                            .lock = park.blocker,
-                            .thread = unpark.thread,
-                            .stack = unpark.stack});
-    }
-    const LockGroup group = code_.group_of(park.blocker, park.stack);
-    if (past.for_condition && group == LockGroup::kJuc && park.end_sequence > 0 && code_.after_wait(park.stack)) {
-      came_back_.push_back({park.end_sequence, past.blocker, park.blocker});
+      Release release{.sequence = unpark.sequence,
+                      .time_ns = unpark.time_ns,
+                      .lock = park.blocker,
+                      .thread = unpark.thread,
+                      .stack = unpark.stack};
+      releases_->push_back(release);
+      // A signal puts the waiting thread into the queue of the lock, still parked for the condition: what wakes it up
+      // is the release of the lock.
+      if (park.condition_of == kNoLock || code_.is_signal(unpark.stack)) continue;
+      release.lock = park.condition_of;
+      releases_->push_back(release);
     }
     past.parked = true;
     past.last_sequence = park.sequence;
     past.last_begin_ns = park.begin_ns;
     past.passed = std::max({past.passed, park.sequence, park.end_sequence});
     past.blocker = park.blocker;
-    past.for_condition = group == LockGroup::kCondition;
     past.recent.push_back({park.end_sequence, park.end_ns, park.blocker});
     parks_->push_back(bundled);
-  }
-}
-
-// A signal puts the waiting thread into the queue of the lock, still parked for the condition: what wakes it up is the
-// release of the lock. Which lock that is tell those who had to park for it afterwards, still in their call of await.
-// It counts from then on, so that it does not matter how much of the recording is known.
-void ParkBundles::learn_conditions() {
-  std::sort(came_back_.begin(), came_back_.end());
-  for (const CameBack& seen : came_back_) {
-    ConditionLock& known =
-        condition_locks_.try_emplace(seen.condition.value, ConditionLock{.lock = seen.lock, .since = seen.sequence})
-            .first->second;
-    if (known.lock != seen.lock) known.several_since = std::min(known.several_since, seen.sequence);
-  }
-}
-
-void ParkBundles::add_releases_by_conditions(size_t first) {
-  if (condition_locks_.empty()) return;
-  const size_t seen = releases_->size();
-  for (size_t i = first; i < seen; ++i) {
-    Release release = (*releases_)[i];
-    const auto known = condition_locks_.find(release.lock.value);
-    if (known == condition_locks_.end()) continue;
-    const ConditionLock& of = known->second;
-    if (release.sequence <= of.since || release.sequence > of.several_since || code_.is_signal(release.stack)) continue;
-    release.lock = of.lock;
-    releases_->push_back(release);
   }
 }
 

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "analysis/grouping.h"
@@ -50,32 +49,17 @@ class ParkBundles {
     int64_t last_sequence = 0, last_begin_ns = 0;
     int64_t passed = 0;  // all unparks up to there belong to parks before
     LockIndex blocker = kNoLock;
-    bool for_condition = false;
     std::vector<EndedPark> recent;  // in their order
-  };
-  // The lock of a condition, since it is known.
-  struct ConditionLock {
-    LockIndex lock{};
-    int64_t since = 0;                  // a sequence, as the other one
-    int64_t several_since = INT64_MAX;  // from there on it is known that there are several
-  };
-  struct CameBack {
-    int64_t sequence;
-    LockIndex condition, lock;
-    auto operator<=>(const CameBack&) const = default;
   };
 
   void group(const LockEvents& events, Horizon horizon);
   void bundle(Past& past, std::span<const uint32_t> parks, std::span<const uint32_t> unparks);
-  void learn_conditions();
-  void add_releases_by_conditions(size_t first);
   void find_holding_times(size_t first);
   void drop_old_unparks(std::span<const uint32_t> unparks, int64_t until);
 
   const LockCode& code_;
   LockAccount& account_;
-  std::vector<Past> pasts_;                                      // by thread
-  std::unordered_map<uint32_t, ConditionLock> condition_locks_;  // by condition
+  std::vector<Past> pasts_;  // by thread
 
   // While settling.
   const LockEvents* events_ = nullptr;
@@ -83,7 +67,6 @@ class ParkBundles {
   std::vector<BundledPark>* parks_ = nullptr;
   std::vector<Release>* releases_ = nullptr;
   Grouping<uint32_t> parks_of_, unparks_of_;  // by thread
-  std::vector<CameBack> came_back_;
 };
 
 }  // namespace tarsier::analysis

@@ -131,20 +131,14 @@ TEST_F(ContentionsOfParks, a_release_that_wakes_up_a_condition_is_one_of_its_loc
   const LockIndex condition =
       trace.lock("java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject", 0x9abc);
   const std::string await = "main;java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject.await";
-  // B learns that the condition belongs to the lock.
-  trace.park(condition, b, 1, 3, 1, 3, await);
-  trace.unpark(a, b, 2, 2, "main;a");
-  trace.park(lock, b, 4, 6, 4, 6, await + ";java.util.concurrent.locks.AbstractQueuedSynchronizer.acquire");
-  trace.unpark(a, b, 5, 5, "main;a");
   // C waits for the lock behind B, who was signalled: A wakes up B, and B then C.
-  trace.park(condition, b, 10, 31, 7, 11, await);
+  trace.park(condition, b, 10, 31, 7, 11, await).condition_of = lock;
   trace.park(lock, c, 12, 41, 8, 13);
   trace.unpark(d, b, 20, 9, "main;java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject.signal");
   trace.unpark(a, b, 30, 10, "main;a");
   trace.unpark(b, c, 40, 12, "main;b");
   EXPECT_THAT(trace.contentions(),
-              ElementsAre("B 1 A:a 2 hand-off 3", "B after wait 4 A:a 5 hand-off 6",
-                          "B 10 D:java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject.signal 20 "
+              ElementsAre("B 10 D:java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject.signal 20 "
                           "A:a 30 hand-off 31",
                           "C 12 A:a 30 B:b 40 hand-off 41"));
 }

@@ -1,6 +1,7 @@
 #include "agent/engines/deadlock_waits.h"
 
 #include "agent/method_names.h"
+#include "base/clock.h"
 #include "hotspot/flags.h"
 
 namespace tarsier::agent {
@@ -112,7 +113,7 @@ std::optional<LockWait> JvmWaits::monitor_wait(jthread thread, int64_t id) {
 }
 
 int64_t JvmWaits::owner_of(uint64_t monitor, uint64_t owner_word, jthread waiting, int64_t waiting_id) {
-  const auto [serial, virtual_id] = threads_.owner_of(owner_word, layout_.owner_is_id);
+  const auto [serial, virtual_id] = threads_.owner_of(owner_word, layout_.owner_is_id, monotonic_now());
   if (virtual_id != 0) return virtual_id;
   if (serial != 0) {
     const auto known = context_.threads.find(serial);

@@ -251,7 +251,7 @@ LockCapture::Release LockCapture::releasing(uint64_t monitor) noexcept {
     if (mine.session == session_ && mine.thread != nullptr) mine.thread->counters.add_alone(LockCount::kPassedOver);
     return release;
   }
-  release = {session_, entry, monitor, generation, time, entry->draw(generation)};
+  release = {session_, entry, monitor, generation, time, entry->draw(generation), entry->lock(generation)};
   last = {generation, time, entry->order.load(std::memory_order_relaxed)};
   return release;
 }
@@ -259,7 +259,8 @@ LockCapture::Release LockCapture::releasing(uint64_t monitor) noexcept {
 LockCapture::Release LockCapture::unlocked(uint64_t monitor) noexcept {
   ContendedMonitor* entry = monitors_->find(monitor);
   if (entry == nullptr || !entry->is_contended()) return {};
-  return {session_, entry, monitor, entry->generation(), lock_time_ns(), 0};
+  const uint64_t generation = entry->generation();
+  return {session_, entry, monitor, generation, lock_time_ns(), 0, entry->lock(generation)};
 }
 
 void LockCapture::released(const Release& release, LockAct act, const Caller& caller) noexcept {
@@ -273,7 +274,7 @@ void LockCapture::released(const Release& release, LockAct act, const Caller& ca
   record.object = release.address;
   record.generation = release.generation;
   record.sequence = release.sequence;
-  record.lock = release.monitor->lock(release.generation);
+  record.lock = release.lock;
   record.virtual_id = virtual_id_of(mine->thread->java_thread);
   // Who has it now had it next, if nobody has drawn a number since.
   const uint64_t owner = *reinterpret_cast<const volatile uint64_t*>(release.address + layout_.owner);

@@ -79,6 +79,7 @@ class LockCapture final : public ThreadListener {
     capture::ContendedMonitor* monitor = nullptr;
     uint64_t address = 0, generation = 0, time_ns = 0;
     uint32_t sequence = 0;
+    uint32_t lock = 0;  // number of the object's name, of that generation: afterwards another may have begun
   };
   [[nodiscard]] Release releasing(uint64_t monitor) noexcept;
   // The same of a monitor that is released already: what happens to it from now on has no order.

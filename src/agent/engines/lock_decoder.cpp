@@ -92,8 +92,8 @@ recording::ThreadId LockDecoder::thread_of(const LockRecord& record) {
 recording::ThreadId LockDecoder::carrier_of(const LockRecord& record) {
   return record.virtual_id != 0 ? stacks_.thread(record.thread, 0) : recording::ThreadId();
 }
-recording::ThreadId LockDecoder::owner_of(uint64_t owner) {
-  const auto [serial, virtual_id] = capture_.known_threads().owner_of(owner, owner_is_id_);
+recording::ThreadId LockDecoder::owner_of(const LockRecord& record) {
+  const auto [serial, virtual_id] = capture_.known_threads().owner_of(record.other, owner_is_id_, at(record));
   return serial != 0 || virtual_id != 0 ? stacks_.thread(serial, virtual_id) : recording::ThreadId();
 }
 recording::ThreadId LockDecoder::thread_by_java_id(int64_t id) {
@@ -174,7 +174,7 @@ void LockDecoder::write_blocked(const LockRecord& begin, const LockRecord* end) 
       thread_of(begin),
       chain.stack,
       class_of(lock),
-      owner_of(begin.other),
+      owner_of(begin),
       static_cast<int64_t>(begin.object),
       identity_of(lock),
       static_cast<int64_t>(begin.generation),
@@ -200,7 +200,7 @@ void LockDecoder::write_exit(const LockRecord& record) {
       static_cast<int64_t>(record.generation),
       static_cast<int64_t>(record.sequence),
       std::string_view(name_of(record.act)),
-      owner_of(record.other),
+      owner_of(record),
       or_null(chain.failure),
       carrier_of(record),
   };

@@ -55,7 +55,7 @@ class LockDecoder {
   [[nodiscard]] int64_t identity_of(uint32_t lock) const;
   recording::ThreadId thread_of(const LockRecord& record);
   recording::ThreadId carrier_of(const LockRecord& record);
-  recording::ThreadId owner_of(uint64_t owner);
+  recording::ThreadId owner_of(const LockRecord& record);
   recording::ThreadId thread_by_java_id(int64_t id);
   void take(const LockRecord& record);
   void ends(std::unordered_map<Key, LockRecord>& open, const LockRecord& record);

@@ -1,5 +1,8 @@
 #include "agent/engines/lock_threads.h"
 
+#include <algorithm>
+
+#include "base/clock.h"
 #include "linux/procfs.h"
 
 namespace tarsier::agent {
@@ -18,9 +21,10 @@ bool LockThreads::started(const JavaThread& thread, uint64_t stack_base) {
   known->java_thread = thread.java_thread;
   known->java_id = thread.java_id;
   known->stack_base = stack_base;
+  known->started = monotonic_now();
   known->ref = thread.ref;
   const std::lock_guard guard(lock_);
-  by_java_thread_[reinterpret_cast<uint64_t>(thread.java_thread)] = thread.serial;
+  by_java_thread_[reinterpret_cast<uint64_t>(thread.java_thread)].push_back(thread.serial);
   by_java_id_[thread.java_id] = thread.serial;
   const bool set = table_->set(thread.tid, known.get());
   by_serial_[thread.serial] = std::move(known);
@@ -38,12 +42,13 @@ void LockThreads::forget_ended() {
   for (const uint32_t serial : ended_before_) {
     const auto it = by_serial_.find(serial);
     if (it == by_serial_.end()) continue;
-    const auto forget = [serial](auto& map, auto key) {
-      const auto entry = map.find(key);
-      if (entry != map.end() && entry->second == serial) map.erase(entry);
-    };
-    forget(by_java_thread_, reinterpret_cast<uint64_t>(it->second->java_thread));
-    forget(by_java_id_, it->second->java_id);
+    const auto at_address = by_java_thread_.find(reinterpret_cast<uint64_t>(it->second->java_thread));
+    if (at_address != by_java_thread_.end()) {
+      std::erase(at_address->second, serial);
+      if (at_address->second.empty()) by_java_thread_.erase(at_address);
+    }
+    const auto with_id = by_java_id_.find(it->second->java_id);
+    if (with_id != by_java_id_.end() && with_id->second == serial) by_java_id_.erase(with_id);
     forgotten_.add(it->second->counters);
     by_serial_.erase(it);
   }
@@ -63,7 +68,7 @@ uint32_t LockThreads::serial_of(int64_t java_id) {
   return it != by_java_id_.end() ? it->second : 0;
 }
 
-std::pair<uint32_t, int64_t> LockThreads::owner_of(uint64_t owner, bool is_id) {
+std::pair<uint32_t, int64_t> LockThreads::owner_of(uint64_t owner, bool is_id, Nanos time) {
   // 1, 2: the JVM knows that somebody owns it, not who; or nobody may any more.
   constexpr uint64_t kFirstId = 3;
   if (owner < kFirstId) return {0, 0};
@@ -73,7 +78,15 @@ std::pair<uint32_t, int64_t> LockThreads::owner_of(uint64_t owner, bool is_id) {
     return {serial, serial == 0 ? id : 0};
   }
   const std::lock_guard guard(lock_);
-  if (const auto it = by_java_thread_.find(owner); it != by_java_thread_.end()) return {it->second, 0};
+  const auto started_before = [&](uint32_t serial) {
+    const auto thread = by_serial_.find(serial);
+    return thread != by_serial_.end() && thread->second->started <= time;
+  };
+  if (const auto it = by_java_thread_.find(owner); it != by_java_thread_.end()) {
+    // Those who were there already were seen late.
+    const auto last = std::find_if(it->second.rbegin(), it->second.rend(), started_before);
+    return {last != it->second.rend() ? *last : it->second.front(), 0};
+  }
   // Or where the lock record lies, on the owner's stack.
   constexpr uint64_t kLargestStack = uint64_t{1} << 30;
   const LockThread* nearest = nullptr;

@@ -26,6 +26,7 @@ struct LockThread {
   const uint8_t* java_thread = nullptr;
   int64_t java_id = 0;
   uint64_t stack_base = 0;
+  Nanos started;          // or when it was first seen
   jobject ref = nullptr;  // its Thread
   LockCounters counters;  // by the thread itself
 };
@@ -44,8 +45,9 @@ class LockThreads {
   [[nodiscard]] LockThread* find(pid_t tid) const noexcept { return table_->find(tid); }
 
   // Session thread. Of what the JVM writes as the owner of a monitor: the serial of the thread, or (second) its Java
-  // id; 0, 0: nobody that is known. `is_id`: it writes ids; otherwise addresses, of the thread or in its stack.
-  [[nodiscard]] std::pair<uint32_t, int64_t> owner_of(uint64_t owner, bool is_id);
+  // id; 0, 0: nobody that is known. `is_id`: it writes ids; otherwise addresses, of the thread or in its stack, which
+  // other threads get when it has ended: so who had it at that time.
+  [[nodiscard]] std::pair<uint32_t, int64_t> owner_of(uint64_t owner, bool is_id, Nanos time);
   // Of a platform thread with that Java id; 0: none.
   [[nodiscard]] uint32_t serial_of(int64_t java_id);
   // What the threads have counted, adds to it.
@@ -56,7 +58,7 @@ class LockThreads {
   std::optional<capture::ThreadTable<LockThread>> table_;
   std::mutex lock_;  // of what follows
   std::unordered_map<uint32_t, std::unique_ptr<LockThread>> by_serial_;
-  std::unordered_map<uint64_t, uint32_t> by_java_thread_;
+  std::unordered_map<uint64_t, std::vector<uint32_t>> by_java_thread_;  // in the order in which they started
   std::unordered_map<int64_t, uint32_t> by_java_id_;
   std::vector<uint32_t> ended_, ended_before_;
   LockCounters forgotten_;  // of threads that are
