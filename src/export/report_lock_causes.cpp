@@ -248,9 +248,10 @@ class CausesJson {
     locks["objects"] = std::move(objects);
     locks["activity_recorded"] = causes_.activity_recorded;
     locks["barriers"] = barriers();
-    locks["missing"] = {{"numbered", causes_.gaps.numbered},           {"missing", causes_.gaps.missing},
-                        {"duplicates", causes_.gaps.duplicates},       {"out_of_order", causes_.gaps.out_of_order},
-                        {"out_of_bounds", causes_.gaps.out_of_bounds}, {"too_short_ns", causes_.left_out_ns}};
+    locks["missing"] = {{"checked", causes_.gaps.checked},           {"numbered", causes_.gaps.numbered},
+                        {"missing", causes_.gaps.missing},           {"duplicates", causes_.gaps.duplicates},
+                        {"out_of_order", causes_.gaps.out_of_order}, {"out_of_bounds", causes_.gaps.out_of_bounds},
+                        {"too_short_ns", causes_.left_out_ns}};
   }
 
  private:
