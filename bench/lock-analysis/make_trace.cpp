@@ -199,7 +199,7 @@ class Trace {
       case Event::kThreadPark: {
         const Value values[] = {duration,   thread,     stack,      juc_classes_[r.klass % 2], INT64_MIN,
                                 INT64_MIN,  int64_t{0}, r.identity, r.sequence,                r.end_sequence,
-                                other,      int64_t{0}, null,       none};
+                                other,      int64_t{0}, null,       none, null, ClassId(), int64_t{0}};
         return writer_.event(r.type, time, values);
       }
       default: {

@@ -92,10 +92,11 @@ TEST(LoaderLocks, reads_all_that_we_write) {
               std::string_view("exit"), kNoThread, std::string_view("no Java frame"), kNoThread});
   file.event(Event::kThreadPark, 5'000'001'000,
              {int64_t{400}, a, file.stack("park"), klass, kNone, kNone, int64_t{0}, int64_t{0x34}, int64_t{10},
-              int64_t{12}, b, int64_t{0}, kNull, kNoThread});
-  file.event(Event::kThreadPark, 5'000'002'000,
-             {int64_t{50}, a, file.stack("park"), recording::ClassId{}, kNone, kNone, int64_t{0}, int64_t{0},
-              int64_t{13}, int64_t{0}, kNoThread, int64_t{1}, kNull, kNoThread});
+              int64_t{12}, b, int64_t{0}, kNull, kNoThread, kNull, recording::ClassId{}, int64_t{0}});
+  file.event(
+      Event::kThreadPark, 5'000'002'000,
+      {int64_t{50}, a, file.stack("park"), recording::ClassId{}, kNone, kNone, int64_t{0}, int64_t{0}, int64_t{13},
+       int64_t{0}, kNoThread, int64_t{1}, kNull, kNoThread, std::string_view("timeout"), klass, int64_t{0x12ab}});
   file.event(Event::kUnpark, 5'000'001'300, {b, file.stack("unpark"), a, int64_t{11}, kNull, kNoThread});
   const Model model = file.load();
   const LockEvents& locks = model.locks;
@@ -133,6 +134,8 @@ TEST(LoaderLocks, reads_all_that_we_write) {
   EXPECT_EQ(name(locks.parks[0].owner), "B");
   EXPECT_EQ(locks.parks[1].blocker, kNoLock);
   EXPECT_EQ(locks.parks[1].owner, kNobody);
+  EXPECT_EQ(locks.parks[0].condition_of, kNoLock);
+  EXPECT_EQ(lock_name(model, locks.parks[1].condition_of), "p.Lock@12ab");
 
   ASSERT_EQ(locks.unparks.size(), 1U);
   EXPECT_EQ(name(locks.unparks[0].thread), "B");
