@@ -18,9 +18,7 @@ bool membarrier(int command) noexcept {
 void ThreadGate::open() noexcept {
   if (is_open_) return;
   is_open_ = true;
-#if !defined(__SANITIZE_THREAD__)  // which knows nothing of such barriers
   has_barrier_ = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
-#endif
   for (Place& place : own_) place.is_own_ = has_barrier_;
 }
 
