@@ -48,6 +48,16 @@ TEST(SeenEpochs, an_epoch_that_was_the_same_before_and_after_is_certain) {
   EXPECT_EQ(seen.at(50, 9).doubt, 9u);
 }
 
+// The kernel may be kept from writing for long what it took.
+TEST(SeenEpochs, a_sample_that_arrives_very_late_is_as_certain) {
+  SeenEpochs seen;
+  for (uint64_t time = 100; time < 200; ++time) seen.saw(time, 7);
+  EXPECT_EQ(seen.at(110, 7).epoch, 7u);
+  EXPECT_EQ(seen.at(110, 7).doubt, 0u);
+  seen.saw(200, 8);
+  EXPECT_EQ(seen.at(110, 8).epoch, 7u);
+}
+
 struct Sample {
   uint64_t time_ns, weight_ns;
   uint32_t thread;

@@ -3,6 +3,7 @@ import os
 import pytest
 
 import harness
+from workloads import compile_workloads
 
 
 def pytest_configure(config):
@@ -38,6 +39,14 @@ def classes(tmp_path_factory):
     """The folder with the compiled programs of tests/java."""
     folder = tmp_path_factory.mktemp("classes")
     harness.compile_programs(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def workloads(tmp_path_factory):
+    """The folder with the compiled workloads of bench/ that are full of locks."""
+    folder = tmp_path_factory.mktemp("workloads")
+    compile_workloads(folder)
     return folder
 
 

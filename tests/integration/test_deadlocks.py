@@ -1,13 +1,8 @@
 """Deadlocks that are noticed while recording: programs that know who waits for whom (tests/java/Deadlocks.java) against
 what the recording says."""
-import shutil
-import subprocess
-
 import pytest
 from deadlock_truth import CYCLES, NEAR_MISSES, edges_of, said_by
-from harness import DEADLINE, LIBRARY, ROOT, Program, Recorder, jdks, report, tarsier, wait_for_recording
-
-WORKLOADS = ROOT / "bench/workloads"
+from harness import LIBRARY, Program, Recorder, report, tarsier, wait_for_recording
 
 
 def deadlocks_in(file):
@@ -106,18 +101,6 @@ def test_threads_that_pass_locks_to_one_another_all_the_time_are_no_deadlock(jdk
             tarsier("record", "-d", "2s", "-o", file, program.pid)
             assert deadlocks_in(file) == []
         assert program.process.poll() is None
-
-
-@pytest.fixture(scope="session")
-def workloads(tmp_path_factory):
-    """The compiled workloads of bench/ that are full of locks."""
-    folder = tmp_path_factory.mktemp("workloads")
-    sources = [f"src/workloads/{name}.java" for name in ("Harness", "synthetic/SensorNetwork", "synthetic/ProductQueriesLock")]
-    compiler = max(jdks(), key=lambda jdk: jdk.major).tool("javac")
-    subprocess.run([compiler, "--release", "17", "-proc:none", "-d", folder, "-sourcepath", "src", *sources], check=True,
-                   cwd=WORKLOADS, timeout=DEADLINE)
-    shutil.copy(WORKLOADS / "catalog.txt", folder)
-    return folder
 
 
 @pytest.mark.every_jvm

@@ -7,16 +7,9 @@ import pytest
 from harness import LIBRARY, Program, jfr, parse_span, report, tarsier
 from lock_truth import read_csv
 from test_locks import need_hooks
-from workloads import compile_workloads, run_workload
+from workloads import run_workload
 
 ROUNDS = 15
-
-
-@pytest.fixture(scope="session")
-def workloads(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("workloads")
-    compile_workloads(folder)
-    return folder
 
 
 def run_known(jdk, classes, folder, mode, work, engines="lock"):

@@ -1,16 +1,8 @@
 """A minute of contended programs that are recorded all the time. Ten minutes of each: script/soak --locks."""
 import pytest
 from lock_soak import COLLECTORS, PROGRAMS, soak
-from workloads import compile_workloads
 
 SECONDS = 60
-
-
-@pytest.fixture(scope="module")
-def workloads(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("workloads")
-    compile_workloads(folder)
-    return folder
 
 
 @pytest.mark.timeout(900)

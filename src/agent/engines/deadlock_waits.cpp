@@ -9,7 +9,6 @@ namespace {
 
 // ObjectMonitor::_object: the object itself up to 15, a weak handle since then.
 constexpr int kFirstWithHandles = 16;
-constexpr int kFirstWithOwnerIds = 24;
 // Each stops all threads, for some ten microseconds.
 constexpr size_t kMostAsked = 32;
 
@@ -37,7 +36,7 @@ WaitLayout WaitLayout::find(const Jvm& jvm) {
   };
   return {of_thread("_current_pending_monitor"), of_thread("_current_waiting_monitor"),
           checks_references(jvm) ? 0 : structs.offset("ObjectMonitor", "_object").value_or(0),
-          jvm.major() >= kFirstWithHandles, jvm.major() >= kFirstWithOwnerIds};
+          jvm.major() >= kFirstWithHandles};
 }
 
 JvmWaits::JvmWaits(EngineContext& context, LockThreads& threads, const LockLayout& locks)
@@ -113,7 +112,7 @@ std::optional<LockWait> JvmWaits::monitor_wait(jthread thread, int64_t id) {
 }
 
 int64_t JvmWaits::owner_of(uint64_t monitor, uint64_t owner_word, jthread waiting, int64_t waiting_id) {
-  const auto [serial, virtual_id] = threads_.owner_of(owner_word, layout_.owner_is_id, monotonic_now());
+  const auto [serial, virtual_id] = threads_.owner_of(owner_word, locks_.owner_is_id, monotonic_now());
   if (virtual_id != 0) return virtual_id;
   if (serial != 0) {
     const auto known = context_.threads.find(serial);

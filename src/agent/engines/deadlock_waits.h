@@ -24,7 +24,6 @@ struct WaitLayout {
   uint64_t waiting_monitor = 0;  // of a JavaThread: which it waits on, and comes back to
   uint64_t object = 0;           // of an ObjectMonitor; 0 also if we may not use it
   bool object_is_handle = false;
-  bool owner_is_id = false;
 
   static WaitLayout find(const Jvm& jvm);
 };

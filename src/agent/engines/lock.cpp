@@ -175,6 +175,7 @@ Status LockEngine::find_layout() {
   const auto recursions = structs.offset("ObjectMonitor", "_recursions");
   if (!owner || !recursions) return Error{Errc::kUnsupported, "this JVM does not tell how its monitors lie"};
   layout_.owner = *owner;
+  layout_.owner_is_id = context_.jvm.major() >= kFirstWithOwnerIds;
   layout_.recursions = *recursions;
 
   layout_.park_blocker = find_field("java/lang/Thread", "parkBlocker", "Ljava/lang/Object;", nullptr);
@@ -190,8 +191,7 @@ Status LockEngine::find_layout() {
 Status LockEngine::start() {
   capture_ = std::make_unique<LockCapture>(context_.threads, decoding_->fields(), decoding_->virtual_threads(), layout_,
                                            *walk_);
-  decoder_ = std::make_unique<LockDecoder>(context_, decoding_->decoder(), *capture_,
-                                           context_.jvm.major() >= kFirstWithOwnerIds);
+  decoder_ = std::make_unique<LockDecoder>(context_, decoding_->decoder(), *capture_, layout_.owner_is_id);
   const auto memory = static_cast<size_t>(context_.options.memory.count);
   const LockCapture::Sizes sizes{std::max<size_t>(memory / 4, 1 << 20),
                                  std::bit_floor(std::max<size_t>(memory / 16, 1 << 20)), size_t{1} << 18};

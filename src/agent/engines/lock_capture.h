@@ -28,6 +28,7 @@ namespace tarsier::agent {
 // Where the JVM keeps the rest of what is read of it.
 struct LockLayout {
   uint64_t owner = 0;                  // of an ObjectMonitor
+  bool owner_is_id = false;            // what it has there is the id of a thread, else an address
   uint64_t recursions = 0;             // of an ObjectMonitor: how often it was entered again
   uint64_t unlocked_monitor = 0;       // of a JavaThread: the monitor that compiled code has just released; 0: not kept
   jfieldID park_blocker = nullptr;     // Thread.parkBlocker

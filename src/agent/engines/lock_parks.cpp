@@ -77,13 +77,13 @@ void LockCapture::parked(JNIEnv* jni, const Park& park) noexcept {
   LockRecord record{};
   record.time_ns = time;
   record.act = LockAct::kParked;
+  record.virtual_id = virtual_id_of(mine->thread->java_thread);
   if (park.until_ns != 0 && time >= park.until_ns) {
     record.end = LockEnd::kTimeout;
-  } else if (layout_.interrupted != nullptr && mine->thread->ref != nullptr &&
+  } else if (layout_.interrupted != nullptr && mine->thread->ref != nullptr && record.virtual_id == 0 &&
              jni->GetBooleanField(mine->thread->ref, layout_.interrupted) == JNI_TRUE) {
     record.end = LockEnd::kInterrupt;
   }
-  record.virtual_id = virtual_id_of(mine->thread->java_thread);
   record.sequence = park_sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
   write(*mine, record);
 }

@@ -14,8 +14,9 @@ class SeenEpochs {
     uint32_t doubt = 0;  // it may have been any from `epoch` to `epoch + doubt`
   };
 
-  // It was this then. Times ascend.
+  // It was this then. Times and epochs ascend: what was the same before has been the same in between.
   void saw(uint64_t time_ns, uint64_t epoch) {
+    if (seen_[0].time_ns != UINT64_MAX && seen_[0].epoch == epoch) return;
     seen_[1] = seen_[0];
     seen_[0] = {time_ns, epoch};
   }
@@ -32,7 +33,7 @@ class SeenEpochs {
 
  private:
   struct Seen {
-    uint64_t time_ns = UINT64_MAX;
+    uint64_t time_ns = UINT64_MAX;  // when it was first seen
     uint64_t epoch = 0;
   };
   std::array<Seen, 2> seen_;  // the last one first
