@@ -20,6 +20,7 @@ struct SessionOptions {
   bool alloc = false;        // sample who allocates what
   bool waits = false;        // find out who waits for how long
   std::string lock = "";     // blocked, owner: who is blocked by locks, and who holds them
+  std::string lock_detail = "";  // rw, semaphore, stamped, latch, by commas: whose holders are told one by one
   bool no_hooks = false;     // nothing in the JVM's code may be changed, whatever is asked for
   std::string engine = "";   // fragment, agct, handshake, safepoint; empty: the best that works
   std::string threads = "";  // only those with such names, an extended regular expression; empty: all

@@ -9,6 +9,7 @@
 #include "agent/engines/fragment_decoding.h"
 #include "agent/engines/lock_capture.h"
 #include "agent/engines/lock_decoder.h"
+#include "agent/engines/lock_detail.h"
 #include "agent/engines/lock_hooks.h"
 #include "agent/engines/lock_trial.h"
 #include "agent/engines/native_code.h"
@@ -67,10 +68,15 @@ class LockEngine final : public Engine {
     capture_->entered(jvmti, jni, object);
   }
   void on_monitor_wait(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) override { capture_->waits(jvmti, jni, object); }
+  void on_class_file(const ClassFile& file) override {
+    if (detail_) detail_->on_class_file(file);
+  }
 
  private:
   [[nodiscard]] bool wants_owners() const { return context_.options.lock_level() == "owner"; }
   Status find_layout();
+  void prepare_detail(control::EngineReport& report);
+  void put_on_detail();
   // Null: there is none. `keep`, if there is one: its class.
   jfieldID find_field(const char* class_name, const char* name, const char* type, jclass* keep);
   // On a lock of our own, for a moment.
@@ -89,6 +95,7 @@ class LockEngine final : public Engine {
   std::optional<LockHooks> hooks_;
   std::unique_ptr<LockCapture> capture_;
   std::unique_ptr<LockDecoder> decoder_;
+  std::unique_ptr<LockDetail> detail_;  // who holds what several may hold; null: not asked for, or not possible
   std::optional<DeadlockWatch> deadlocks_;
   std::vector<EventBlocks::Part> parts_;  // to be decoded, in the order in which their threads wrote them
   size_t next_part_ = 0;
@@ -148,7 +155,30 @@ Result<control::EngineReport> LockEngine::probe() {
   report.why = "the JVM's own functions lead to ours until the recording ends: " + hooks_->names();
   warnings_.push_back("until the recording ends, functions of the JVM are hooked: " + hooks_->names());
   if (!hooks_->sees_parking()) warnings_.emplace_back("parking is not seen: its functions are not found");
+  prepare_detail(report);
   return report;
+}
+
+void LockEngine::prepare_detail(control::EngineReport& report) {
+  if (context_.options.lock_detail.empty()) return;
+  auto detail = LockDetail::prepare(context_, context_.options.lock_detail);
+  if (!detail) {
+    warnings_.push_back("no --lock-detail: " + detail.error().what);
+    return;
+  }
+  detail_ = std::move(*detail);
+  report.why += "; and classes tell who holds their locks (" + context_.options.lock_detail + ")";
+}
+
+void LockEngine::put_on_detail() {
+  const Status status = detail_->put_on(*capture_);
+  warnings_.insert(warnings_.end(), detail_->problems().begin(), detail_->problems().end());
+  if (status) {
+    warnings_.push_back("until the recording ends, classes of the JVM are changed: " + detail_->names());
+  } else {
+    warnings_.push_back("no --lock-detail: " + status.error().what);
+    detail_.reset();
+  }
 }
 
 Status LockEngine::try_hooks() {
@@ -216,12 +246,15 @@ Status LockEngine::start() {
   if (jvmti->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_MONITOR_WAIT, nullptr) != JVMTI_ERROR_NONE) {
     return Error{Errc::kUnsupported, "this JVM does not tell about Object.wait"};
   }
+  if (detail_) put_on_detail();
   hooked_ = true;
   return hooks_->put_on(capture_.get(), jvmti);
 }
 
 void LockEngine::silence() {
-  if (hooked_.exchange(false)) (void)hooks_->take_off();
+  if (!hooked_.exchange(false)) return;
+  (void)hooks_->take_off();
+  if (detail_) detail_->silence();
 }
 
 void LockEngine::look_at_blocks(bool all) {
@@ -308,6 +341,11 @@ void LockEngine::stop() {
   }
   while (drain()) context_.make_room();
   decoder_->write_ongoing();
+  if (detail_) {
+    capture_->add_open_holds([this](const LockRecord& hold) { decoder_->ongoing_hold(hold); });
+    // Not before: stacks with methods of the classes as they are now have been decoded.
+    if (Status status = detail_->take_off(); !status) warnings_.push_back(status.error().what);
+  }
   last_stats_ = read_stats();
   stopped_ = true;
 }
@@ -327,7 +365,7 @@ EngineStats LockEngine::read_stats() {
   uint64_t lost = 0;
   for (const auto event :
        {recording::Event::kJavaMonitorEnter, recording::Event::kMonitorExit, recording::Event::kJavaMonitorWait,
-        recording::Event::kThreadPark, recording::Event::kUnpark}) {
+        recording::Event::kThreadPark, recording::Event::kUnpark, recording::Event::kLockHold}) {
     lost += context_.writer.lost_events(event);
   }
   stats.dropped["disk error"] = lost;
@@ -351,6 +389,9 @@ EngineStats LockEngine::read_stats() {
       {"Object.wait: shorter than 0.1 ms, together (ns)", number(counters.of(LockCount::kShortWaitNs))},
       {"parks", number(counts.parks)},
       {"unparks", number(counts.unparks)},
+      {"holds of locks that were waited for (--lock-detail)", number(counts.holds)},
+      {"holds whose begin had no room", number(counters.of(LockCount::kHoldLost))},
+      {"changing classes (ns)", detail_ ? detail_->time_taken().count : 0},
       {"chains: known", number(counters.of(LockCount::kChainKnown))},
       {"chains: new", number(counters.of(LockCount::kChainNew))},
       {"chains: decoded each time", number(counters.of(LockCount::kChainUnknown))},
