@@ -172,6 +172,7 @@ void LockEngine::prepare_detail(control::EngineReport& report) {
 
 void LockEngine::put_on_detail() {
   const Status status = detail_->put_on(*capture_);
+  decoding_->decoder().after_own_redefinition();
   warnings_.insert(warnings_.end(), detail_->problems().begin(), detail_->problems().end());
   if (status) {
     warnings_.push_back("until the recording ends, classes of the JVM are changed: " + detail_->names());
