@@ -5,7 +5,9 @@
 #include <cstring>
 #include <iterator>
 #include <optional>
+#include <span>
 
+#include "agent/engines/unlocked_monitor.h"
 #include "linux/elf.h"
 #include "linux/loaded_library.h"
 #include "linux/thread_gate.h"
@@ -170,49 +172,36 @@ class Visit {
 
 struct Site {
   std::array<const char*, 4> names;  // the first that is there
+  uint8_t arguments;
   std::atomic<Function> Hooked::*original;
   Function replacement;
 };
 const Site kExit = {{"_ZN13ObjectMonitor4exitEP10JavaThreadb.part.0", "_ZN13ObjectMonitor4exitEP10JavaThreadb",
                      "_ZN13ObjectMonitor4exitEbP6Thread.part.0", "_ZN13ObjectMonitor4exitEbP6Thread"},
+                    3,
                     &Hooked::exit,
                     hooked_exit};
 const Site kWait = {
-    {"_ZN13ObjectMonitor4waitElbP10JavaThread", "_ZN13ObjectMonitor4waitElbP6Thread"}, &Hooked::wait, hooked_wait};
+    {"_ZN13ObjectMonitor4waitElbP10JavaThread", "_ZN13ObjectMonitor4waitElbP6Thread"}, 4, &Hooked::wait, hooked_wait};
 const Site kUnlock = {{"_ZN13SharedRuntime28complete_monitor_unlocking_CEP7oopDescP9BasicLockP10JavaThread"},
+                      3,
                       &Hooked::unlock,
                       hooked_unlock};
 const Site kUnlockC1 = {
-    {"_ZN8Runtime111monitorexitEP10JavaThreadP15BasicObjectLock"}, &Hooked::unlock_c1, hooked_unlock_c1};
+    {"_ZN8Runtime111monitorexitEP10JavaThreadP15BasicObjectLock"}, 2, &Hooked::unlock_c1, hooked_unlock_c1};
 const Site kNotify = {{"_ZN13ObjectMonitor7INotifyEP10JavaThread", "_ZN13ObjectMonitor15notify_internalEP10JavaThread",
                        "_ZN13ObjectMonitor7INotifyEP6Thread"},
+                      2,
                       &Hooked::notify,
                       hooked_notify};
 const Site kReenter = {{"_ZN13ObjectMonitor8ReenterIEP10JavaThreadP12ObjectWaiter",
                         "_ZN13ObjectMonitor16reenter_internalEP10JavaThreadP12ObjectWaiter",
                         "_ZN13ObjectMonitor8ReenterIEP6ThreadP12ObjectWaiter"},
+                       3,
                        &Hooked::reenter,
                        hooked_reenter};
-const Site kPark = {{"Unsafe_Park"}, &Hooked::park, hooked_park};
-const Site kUnpark = {{"Unsafe_Unpark"}, &Hooked::unpark, hooked_unpark};
-
-// Where a JavaThread keeps the monitor that was just released, by the code that looks there:
-//   ldr xA, [xN, #offset];  cbz xA, ..;  str xzr, [xN, #offset]
-uint64_t find_unlocked_monitor(uint64_t function) {
-#if defined(__aarch64__)
-  constexpr size_t kLook = 40;
-  uint32_t code[kLook];
-  std::memcpy(code, reinterpret_cast<const void*>(function), sizeof(code));
-  for (size_t i = 0; i + 2 < kLook; ++i) {
-    const bool loads = (code[i] & 0xffc00000) == 0xf9400000;
-    const bool tests = (code[i + 1] & 0xff00001f) == (0xb4000000 | (code[i] & 0x1f));
-    const bool clears = (code[i + 2] & 0xffc0001f) == 0xf900001f && ((code[i + 2] ^ code[i]) & 0x3fffe0) == 0;
-    if (loads && tests && clears) return uint64_t{(code[i] >> 10) & 0xfff} * 8;
-  }
-#endif
-  (void)function;
-  return 0;
-}
+const Site kPark = {{"Unsafe_Park"}, 4, &Hooked::park, hooked_park};
+const Site kUnpark = {{"Unsafe_Unpark"}, 3, &Hooked::unpark, hooked_unpark};
 
 }  // namespace
 
@@ -230,8 +219,8 @@ Result<LockHooks> LockHooks::prepare() {
       const auto symbol = name != nullptr ? file->symbol(name) : std::nullopt;
       if (!symbol || symbol->address < text->address || symbol->address >= text->address + text->size) continue;
       const uint64_t function = library->base + symbol->address;
-      auto hook =
-          linux::FunctionHook::prepare(library->path, function, text->offset + (symbol->address - text->address));
+      auto hook = linux::FunctionHook::prepare(
+          {library->path, function, text->offset + (symbol->address - text->address), symbol->size, site.arguments});
       if (!hook) {
         problem = hook.error().what;
         return 0;
@@ -246,7 +235,10 @@ Result<LockHooks> LockHooks::prepare() {
   };
   if (add(kExit) == 0) return Error{Errc::kUnsupported, problem};
   if (add(kWait) != 0 && add(kReenter) != 0) (void)add(kNotify);
-  if (const uint64_t unlock = add(kUnlock)) hooks.unlocked_monitor_ = find_unlocked_monitor(unlock);
+  if (const uint64_t unlock = add(kUnlock)) {
+    constexpr size_t kLook = 160;
+    hooks.unlocked_monitor_ = find_unlocked_monitor(std::span(reinterpret_cast<const uint8_t*>(unlock), kLook));
+  }
   (void)add(kUnlockC1);
   hooks.sees_parking_ = add(kPark) != 0 && add(kUnpark) != 0;
   return hooks;
