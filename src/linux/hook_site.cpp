@@ -11,10 +11,10 @@
 #include <utility>
 
 #include "base/unique_fd.h"
+#include "base/x86_instruction.h"
 #include "linux/elf_functions.h"
 #include "linux/nearby_code.h"
 #include "linux/x86_hook_plan.h"
-#include "linux/x86_instruction.h"
 
 namespace tarsier::linux {
 namespace {

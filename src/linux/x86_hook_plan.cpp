@@ -5,9 +5,9 @@
 #include <limits>
 #include <map>
 
-#include "linux/x86_instruction.h"
+#include "base/x86_instruction.h"
 
-namespace tarsier::linux::x86 {
+namespace tarsier::x86 {
 namespace {
 
 constexpr uint8_t kLongJump = 5, kShortJump = 2;
@@ -255,4 +255,4 @@ std::vector<uint8_t> undo_and_go(const HookPlan& plan, uint64_t to) {
   return code;
 }
 
-}  // namespace tarsier::linux::x86
+}  // namespace tarsier::x86

@@ -14,7 +14,7 @@
 
 #include "base/result.h"
 
-namespace tarsier::linux::x86 {
+namespace tarsier::x86 {
 
 struct Function {
   uint64_t address;
@@ -44,4 +44,4 @@ std::vector<uint8_t> short_jump(uint64_t from, uint64_t to);
 // The code that undoes, and goes to any address.
 std::vector<uint8_t> undo_and_go(const HookPlan& plan, uint64_t to);
 
-}  // namespace tarsier::linux::x86
+}  // namespace tarsier::x86

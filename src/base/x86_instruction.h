@@ -1,12 +1,12 @@
-// Reads the instructions of x86_64 that stand where functions begin: how long one is and what it changes. Far from all
-// that exist: what is not known is said to be so.
+// Reads the instructions of x86_64 that stand where functions begin and around calls: how long one is and what it
+// changes. Far from all that exist: what is not known is said to be so.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <span>
 
-namespace tarsier::linux::x86 {
+namespace tarsier::x86 {
 
 enum Register : uint8_t {
   kRax,
@@ -39,7 +39,7 @@ enum class Does : uint8_t {
   kStore,          // [`base` + `value`] = `from`, 64 bits; kNoRegister: something, up to `bytes`
   kStoreAnywhere,  // to an address that can't be told
   kPad,            // a nop, or a trap that pads
-  kBranch,         // to `target`, if any is known; nothing follows it in a straight line
+  kBranch,         // a call, too; `value` bytes from its end, if a distance is in it
 };
 
 struct Instruction {
@@ -57,4 +57,4 @@ struct Instruction {
 // Of the first instruction of these bytes; nothing if it is not known, or does not fit.
 std::optional<Instruction> decode(std::span<const uint8_t> code);
 
-}  // namespace tarsier::linux::x86
+}  // namespace tarsier::x86

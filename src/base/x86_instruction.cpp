@@ -1,8 +1,8 @@
-#include "linux/x86_instruction.h"
+#include "base/x86_instruction.h"
 
 #include <cstring>
 
-namespace tarsier::linux::x86 {
+namespace tarsier::x86 {
 namespace {
 
 struct Prefixes {
@@ -325,6 +325,8 @@ bool Reader::one_byte(uint8_t opcode) {
     case 0xcc:
       result_.does = Does::kPad;
       return p_.base == 0;
+    case 0xc5:  // vzeroupper, of all that begin so
+      return !p_.rex && next() == 0xf8 && next() == 0x77;
     case 0xa8:
       skip(1);
       return true;
@@ -396,4 +398,4 @@ std::optional<Instruction> decode(std::span<const uint8_t> code) {
   return Reader(code).read();
 }
 
-}  // namespace tarsier::linux::x86
+}  // namespace tarsier::x86
