@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <mutex>
+#include <string>
 #include <utility>
 
 #include "base/unique_fd.h"
@@ -34,6 +35,24 @@ Status change(const CodeChange& wanted) {
     const int error = errno;
     ::munmap(copy, page);
     return errno_error("putting the changed code in place", error);
+  }
+  return {};
+}
+
+// Other hooks may lie in the same page: only a page that is wholly as the file has it is given back to the file.
+Status give_back(const HookedFunction& function, uint64_t at) {
+  const uint64_t page = page_size(), begin = at & ~(page - 1);
+  const auto offset = static_cast<off_t>(function.file_offset + (begin - function.address));
+  unique_fd file(::open(function.path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return {};
+  std::string content(page, '\0');
+  if (::pread(file.get(), content.data(), page, offset) != static_cast<ssize_t>(page) ||
+      std::memcmp(content.data(), reinterpret_cast<const void*>(begin), page) != 0) {
+    return {};
+  }
+  if (::mmap(reinterpret_cast<void*>(begin), page, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, file.get(),
+             offset) == MAP_FAILED) {
+    return errno_error("mapping the library's own code again", errno);
   }
   return {};
 }
@@ -69,24 +88,16 @@ Status FunctionHook::put_on(uint64_t replacement) {
 
 Status FunctionHook::take_off() {
   if (!on_) return {};
-  const uint64_t page = page_size(), begin = site_.undone.at & ~(page - 1);
-  const uint64_t offset = function_.file_offset + (begin - function_.address);
   if (Status status = change(site_.undone); !status) return status;
   on_ = false;
-  // Other hooks may lie in the same page: only a page that is wholly as the file has it is given back to the file.
-  unique_fd file(::open(function_.path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) return {};
-  const std::string content(page, '\0');
-  if (::pread(file.get(), const_cast<char*>(content.data()), page, static_cast<off_t>(offset)) !=
-          static_cast<ssize_t>(page) ||
-      std::memcmp(content.data(), reinterpret_cast<const void*>(begin), page) != 0) {
-    return {};
-  }
-  if (::mmap(reinterpret_cast<void*>(begin), page, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, file.get(),
-             static_cast<off_t>(offset)) == MAP_FAILED) {
-    return errno_error("mapping the library's own code again", errno);
-  }
-  return {};
+  return give_back(function_, site_.undone.at);
+}
+
+Status FunctionHook::clear_padding() {
+  if (on_) return Error{Errc::kFailed, "the hook is on"};
+  if (!uses_padding()) return {};
+  if (Status status = change(site_.padding); !status) return status;
+  return give_back(function_, site_.padding.at);
 }
 
 }  // namespace tarsier::linux

@@ -3,7 +3,7 @@
 // The code of the library is not written to: the page with the function's first instruction is copied, changed, and the
 // copy is mapped over the original, in one step for all threads; undoing it maps the file's own page back. Of the
 // function one instruction is changed, so nobody can be in the midst of it. On x86_64 that is not always the first one,
-// and padding between functions may be needed for a jump (x86_hook_plan.h), which stays there.
+// and padding between functions may be needed for a jump (x86_hook_plan.h).
 #pragma once
 
 #include <cstdint>
@@ -28,6 +28,10 @@ class FunctionHook {
   [[nodiscard]] uint64_t original() const { return site_.original; }
   Status put_on(uint64_t replacement);
   Status take_off();
+  // A thread that came by the hook may be about to execute the jump in the padding, also when the hook is off: it must
+  // be known that there is none (threads_moved_on.h).
+  [[nodiscard]] bool uses_padding() const { return !site_.padding.bytes.empty(); }
+  Status clear_padding();
   [[nodiscard]] bool is_on() const { return on_; }
 
  private:

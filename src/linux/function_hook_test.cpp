@@ -126,6 +126,7 @@ TEST_F(FunctionHookTest, leads_calls_to_the_replacement_and_back) {
   EXPECT_EQ(tarsier_test_victim(one), 2);
   EXPECT_EQ(reinterpret_cast<int (*)(int)>(hook->original())(one), 2);
   EXPECT_TRUE(prepare(tarsier_test_victim));
+  EXPECT_TRUE(hook->clear_padding());
 }
 
 TEST_F(FunctionHookTest, can_be_put_on_and_taken_off_while_others_call) {

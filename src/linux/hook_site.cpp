@@ -91,7 +91,7 @@ Result<HookSite> make_site(const HookedFunction& function) {
     return bytes_of({first, branch(place + kInstruction, function.address + kInstruction)});
   });
   if (!original) return std::move(original).error();
-  return HookSite{{function.address, bytes_of({first})}, *original};
+  return HookSite{{function.address, bytes_of({first})}, {}, *original};
 }
 
 Result<std::vector<CodeChange>> make_changes(const HookedFunction& function, uint64_t replacement) {
@@ -126,7 +126,7 @@ class Padding {
   std::optional<uint64_t> find(uint64_t from, uint64_t to) {
     if (!functions_ && !read()) return std::nullopt;
     static std::map<uint64_t, bool>* used = new std::map<uint64_t, bool>;  // see Once
-    constexpr uint64_t kJump = 5, kPage = 4096;
+    constexpr uint64_t kJump = x86::kLongJump, kPage = 4096;
     for (uint64_t at = from; at <= to; ++at) {
       const uint64_t begin = begin_of_gap(at);
       if (begin == 0 || at / kPage != (at + kJump - 1) / kPage) continue;
@@ -175,7 +175,7 @@ class Padding {
     return true;
   }
 
-  const HookedFunction& function_;
+  HookedFunction function_;
   std::optional<ElfFunctions> functions_;
   uint64_t base_ = 0, begin_ = 0, end_ = 0;
 };
@@ -196,7 +196,9 @@ Result<HookSite> make_site(const HookedFunction& function) {
   auto original =
       put_code_near(function.address, [&](uint64_t place) { return x86::moved(*plan, function.address, place); });
   if (!original) return std::move(original).error();
-  return HookSite{{plan->at, in_memory(plan->at, plan->length)}, *original};
+  CodeChange padding{};
+  if (plan->padding != 0) padding = {plan->padding, in_memory(plan->padding, x86::kLongJump)};
+  return HookSite{{plan->at, in_memory(plan->at, plan->length)}, std::move(padding), *original};
 }
 
 Result<std::vector<CodeChange>> make_changes(const HookedFunction& function, uint64_t replacement) {

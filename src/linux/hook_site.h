@@ -24,13 +24,14 @@ struct CodeChange {
 
 struct HookSite {
   CodeChange undone;      // the one instruction that is changed, as it was
+  CodeChange padding;     // that is used for a jump, as it was; empty: none is
   uint64_t original = 0;  // what to call for the original, hooked or not
 };
 
 // Fails if the function is none that can be hooked, or is not as in its file. The same one each time for a function.
 Result<HookSite> find_hook_site(const HookedFunction& function);
-// What makes it go to `replacement`, to be done in this order; the last one is that of the site. What comes before it
-// changes nothing that runs, and need not be undone.
+// What makes it go to `replacement`, to be done in this order; the last one is that of the site. Padding comes before
+// it: a change of nothing that runs.
 Result<std::vector<CodeChange>> changes_for(const HookedFunction& function, uint64_t replacement);
 
 }  // namespace tarsier::linux

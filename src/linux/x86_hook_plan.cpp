@@ -10,7 +10,7 @@
 namespace tarsier::x86 {
 namespace {
 
-constexpr uint8_t kLongJump = 5, kShortJump = 2;
+constexpr uint8_t kShortJump = 2;
 constexpr uint64_t kPage = 4096;  // an instruction that lies in two pages can't be changed at once
 constexpr std::array<Register, 6> kArguments = {kRdi, kRsi, kRdx, kRcx, kR8, kR9};
 constexpr std::array<Register, 6> kKept = {kRbx, kRbp, kR12, kR13, kR14, kR15};

@@ -38,7 +38,7 @@ Result<HookPlan> plan_hook(const Function& function, const FindPadding& find_pad
 // The instructions as they must be to do the same at another place, with a jump to what follows them.
 Result<std::vector<uint8_t>> moved(const HookPlan& plan, uint64_t function, uint64_t to);
 
-// jmp
+constexpr uint8_t kLongJump = 5;  // bytes
 std::vector<uint8_t> long_jump(uint64_t from, uint64_t to);
 std::vector<uint8_t> short_jump(uint64_t from, uint64_t to);
 // The code that undoes, and goes to any address.

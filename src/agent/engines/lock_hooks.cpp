@@ -1,5 +1,6 @@
 #include "agent/engines/lock_hooks.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -11,6 +12,7 @@
 #include "linux/elf.h"
 #include "linux/loaded_library.h"
 #include "linux/thread_gate.h"
+#include "linux/threads_moved_on.h"
 
 namespace tarsier::agent {
 namespace {
@@ -268,6 +270,15 @@ Status LockHooks::take_off() {
   }
   g_hooked.capture.store(nullptr, std::memory_order_seq_cst);
   g_hooked.gate.wait_until_left();
+  const bool padded =
+      std::any_of(hooks_.begin(), hooks_.end(), [](const Hook& h) { return h.function.uses_padding(); });
+  // A machine so busy that some thread does not run in all that time: a few bytes that nobody reaches stay.
+  constexpr Nanos kPatience = seconds(2);
+  if (padded && linux::threads_moved_on(kPatience)) {
+    for (Hook& hook : hooks_) {
+      if (Status one = hook.function.clear_padding(); !one) status = std::move(one);
+    }
+  }
   return status;
 }
 
