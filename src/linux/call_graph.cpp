@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
-#include <map>
-#include <optional>
 #include <span>
+
+#include "linux/import_slots.h"
 
 namespace tarsier::linux {
 namespace {
@@ -72,35 +72,6 @@ void for_each_linkage(std::span<const uint8_t> code, uint64_t address, uint16_t 
   }
 }
 
-// Empty if it has none.
-std::vector<uint8_t> section_bytes(const ElfFile& file, const char* name) {
-  const ElfSection* section = file.section(name);
-  if (section == nullptr) return {};
-  auto bytes = file.bytes(*section);
-  return bytes ? std::move(*bytes) : std::vector<uint8_t>();
-}
-
-// Names of what the slots lead to, by their addresses.
-std::map<uint64_t, std::string> names_of_slots(const ElfFile& file) {
-  std::map<uint64_t, std::string> names;
-  const ElfSection* strings = file.section(".dynstr");
-  if (strings == nullptr) return names;
-  const std::vector<uint8_t> symbols = section_bytes(file, ".dynsym");
-  constexpr uint64_t kLongestName = 256;
-  for (const char* section : {".rela.plt", ".rela.dyn"}) {
-    const std::vector<uint8_t> relocations = section_bytes(file, section);
-    for (uint64_t at = 0; at + sizeof(Elf64_Rela) <= relocations.size(); at += sizeof(Elf64_Rela)) {
-      const auto relocation = read_at<Elf64_Rela>(relocations, at);
-      const uint64_t symbol = ELF64_R_SYM(relocation.r_info) * sizeof(Elf64_Sym);
-      if (symbol == 0 || symbol + sizeof(Elf64_Sym) > symbols.size()) continue;
-      const auto entry = read_at<Elf64_Sym>(symbols, symbol);
-      if (entry.st_shndx != SHN_UNDEF) continue;
-      names[relocation.r_offset] = file.string_in(*strings, entry.st_name, kLongestName);
-    }
-  }
-  return names;
-}
-
 template <class Pairs>
 CallGraph::Functions second_of(const Pairs& calls, uint64_t first) {
   CallGraph::Functions found;
@@ -152,11 +123,13 @@ Status CallGraph::read_functions(const ElfFile& file) {
 }
 
 void CallGraph::read_imports(const ElfFile& file) {
-  const auto names = names_of_slots(file);
+  const auto names = import_slots(file);
   for (const char* name : {".plt", ".plt.sec", ".plt.got"}) {
     const ElfSection* section = file.section(name);
     if (section == nullptr) continue;
-    for_each_linkage(section_bytes(file, name), section->address, file.machine(), [&](uint64_t address, uint64_t slot) {
+    const auto code = file.bytes(*section);
+    if (!code) continue;
+    for_each_linkage(*code, section->address, file.machine(), [&](uint64_t address, uint64_t slot) {
       const auto named = names.find(slot);
       if (named == names.end()) return;
       imports_.push_back({named->second, address});

@@ -11,6 +11,8 @@ _COPIED = ["bin/java", "lib/libjli.so"]
 # What objcopy takes away, one after the other, and which mechanism is the best that is left (docs/locks.md).
 SYMBOLS = ["--strip-all"]
 PROBES = [*SYMBOLS, "--remove-section=.note.stapsdt"]
+# The JVM itself does not go by the name.
+UNWIND_TABLES = [*PROBES, "--rename-section=.eh_frame_hdr=.hidden"]
 
 
 def stripped_jdk(jdk, folder, without):

@@ -151,6 +151,7 @@ void LockEngine::choose_hooks(control::EngineReport& report) {
       {LockWay::kSymbols, "hooks", ""},
       {LockWay::kProbes, "usdt", "found by the library's static probes (USDT): "},
       {LockWay::kExports, "exports", "found by what the functions that the library exports call: "},
+      {LockWay::kSignals, "condvar", "only who wakes up others is seen: "},
   };
   std::string problems;
   for (const Way& one : kWays) {
@@ -179,7 +180,10 @@ void LockEngine::choose_hooks(control::EngineReport& report) {
 
 Status LockEngine::try_hooks(LockHooks& hooks, LockWay way) {
   Status status = hooks.put_on(nullptr, nullptr);
-  if (status) status = try_monitor(context_, decoding_->fields().pending_monitor);
+  if (status) {
+    status =
+        hooks.has_signals_only() ? try_signals(context_) : try_monitor(context_, decoding_->fields().pending_monitor);
+  }
   if (status && hooks.sees_parking()) status = try_parking(context_);
   // What has its name is what it is called; and a wait may come late on a machine that is busy.
   const bool waits = !status || way == LockWay::kSymbols || !hooks.sees_waiting() || try_waiting(context_);

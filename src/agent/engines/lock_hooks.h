@@ -4,19 +4,22 @@
 
 #include <jvmti.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "agent/engines/lock_capture.h"
 #include "agent/engines/lock_functions.h"
+#include "agent/engines/lock_seen.h"
+#include "agent/engines/lock_signals.h"
 #include "base/result.h"
 #include "linux/function_hook.h"
 
 namespace tarsier::agent {
 
 // How the functions are found, the best first: by their names, or, where these were stripped, by what the functions do
-// (lock_functions.h).
-enum class LockWay : uint8_t { kSymbols, kProbes, kExports };
+// (lock_functions.h). Without any of them releases are seen by those whom they wake up (lock_signals.h).
+enum class LockWay : uint8_t { kSymbols, kProbes, kExports, kSignals };
 
 class LockHooks {
  public:
@@ -36,13 +39,7 @@ class LockHooks {
   // Leaves out what Object.wait needs: it did not stand its trial.
   void forget_waiting();
 
-  // What the hooks have seen of the calling thread, whether they had a capture or not.
-  struct Seen {
-    uint64_t releases, parks, unparks;
-    uint64_t released, waited, notified, reentered;  // the last monitor with which each of these happened
-  };
-  static Seen seen_by_this_thread();
-
+  [[nodiscard]] bool has_signals_only() const { return signals_.has_value(); }
   [[nodiscard]] bool sees_parking() const { return has(LockRole::kPark) && has(LockRole::kUnpark); }
   [[nodiscard]] bool sees_waiting() const { return has(LockRole::kWait); }
   // Offset in a JavaThread; 0: this JVM has none, or it was not found.
@@ -61,6 +58,7 @@ class LockHooks {
   [[nodiscard]] bool has(LockRole role) const;
 
   std::vector<Hook> hooks_;
+  std::optional<LockSignals> signals_;
   uint64_t unlocked_monitor_ = 0;
 };
 

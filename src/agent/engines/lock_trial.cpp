@@ -1,6 +1,7 @@
 #include "agent/engines/lock_trial.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <atomic>
 
@@ -83,7 +84,7 @@ class Rival {
   // While it is in such a state.
   [[nodiscard]] const char* java_thread() const { return java_thread_; }
   // What its hooks have seen; it has come to its end then.
-  [[nodiscard]] LockHooks::Seen seen() {
+  [[nodiscard]] LockSeen seen() {
     thread_.stop();
     return seen_;
   }
@@ -107,7 +108,7 @@ class Rival {
       me_.store(nullptr, std::memory_order_release);
       jni->DeleteGlobalRef(global);
     }
-    seen_ = LockHooks::seen_by_this_thread();
+    seen_ = locks_seen_by_this_thread();
     ended_.store(true, std::memory_order_release);
   }
 
@@ -117,7 +118,7 @@ class Rival {
   const bool waits_;
   JavaVM* vm_ = nullptr;
   const char* java_thread_ = nullptr;
-  LockHooks::Seen seen_{};
+  LockSeen seen_{};
   std::atomic<jobject> me_{nullptr};
   std::atomic<bool> ended_{false};
   ClockThread thread_;  // the last: it works with all of the above
@@ -137,9 +138,9 @@ Status try_monitor(EngineContext& context, uint64_t pending_monitor) {
     wanted = *reinterpret_cast<const volatile uint64_t*>(rival.java_thread() + pending_monitor);
     return wanted != 0;
   });
-  const uint64_t before = LockHooks::seen_by_this_thread().releases;
+  const uint64_t before = locks_seen_by_this_thread().releases;
   lock.exit(jni);
-  const LockHooks::Seen after = LockHooks::seen_by_this_thread();
+  const LockSeen after = locks_seen_by_this_thread();
   if (!blocked) return Error{Errc::kFailed, "a thread to try them did not block"};
   if (after.releases == before || (wanted != 0 && after.released != wanted)) {
     return Error{Errc::kUnsupported, "they did not see the release of a monitor of our own"};
@@ -157,12 +158,33 @@ Status try_waiting(EngineContext& context) {
   if (!waits || !lock.enter(jni)) return Error{Errc::kFailed, "a thread to try them did not wait"};
   lock.notify(jni);
   lock.exit(jni);
-  const LockHooks::Seen mine = LockHooks::seen_by_this_thread(), other = rival.seen();
+  const LockSeen mine = locks_seen_by_this_thread(), other = rival.seen();
   if (other.waited == 0 || other.waited != mine.notified || other.waited != other.reentered ||
       other.waited != mine.released) {
     return Error{Errc::kUnsupported, "they did not see how a thread of ours waited and was notified"};
   }
   return {};
+}
+
+Status try_signals(EngineContext& context) {
+  JNIEnv* jni = context.jvm.jni();
+  const TrialLock lock(jni);
+  // Before a thread sleeps it may go on trying for a while.
+  constexpr int kTries = 10;
+  constexpr useconds_t kNap = 5'000;
+  for (int i = 0; i < kTries; ++i) {
+    if (!lock || !lock.enter(jni)) return Error{Errc::kFailed, "a lock to try them was not got"};
+    Rival rival(context, lock, false);
+    const bool blocked = rival.start() == 0 && rival.wait_until([&] {
+      return rival.is_in_state(JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER);
+    });
+    ::usleep(kNap);
+    lock.exit(jni);
+    if (!blocked) return Error{Errc::kFailed, "a thread to try them did not block"};
+    const uint64_t signalled = locks_seen_by_this_thread().signalled;
+    if (signalled != 0 && rival.seen().slept_on == signalled) return {};
+  }
+  return Error{Errc::kUnsupported, "they did not see how a thread of ours was woken up for a monitor"};
 }
 
 Status try_parking(EngineContext& context) {
@@ -171,7 +193,7 @@ Status try_parking(EngineContext& context) {
   jmethodID unpark = support != nullptr ? jni->GetStaticMethodID(support, "unpark", "(Ljava/lang/Thread;)V") : nullptr;
   jmethodID park = unpark != nullptr ? jni->GetStaticMethodID(support, "parkNanos", "(J)V") : nullptr;
   jthread me = nullptr;
-  const LockHooks::Seen before = LockHooks::seen_by_this_thread();
+  const LockSeen before = locks_seen_by_this_thread();
   if (park != nullptr && context.jvm.jvmti()->GetCurrentThread(&me) == JVMTI_ERROR_NONE) {
     jni->CallStaticVoidMethod(support, unpark, me);
     jni->CallStaticVoidMethod(support, park, jlong{1'000'000});  // returns at once; if not, then soon
@@ -179,7 +201,7 @@ Status try_parking(EngineContext& context) {
   }
   jni->ExceptionClear();
   if (support != nullptr) jni->DeleteLocalRef(support);
-  const LockHooks::Seen after = LockHooks::seen_by_this_thread();
+  const LockSeen after = locks_seen_by_this_thread();
   if (after.parks == before.parks || after.unparks == before.unparks) {
     return Error{Errc::kUnsupported, "they did not see how a thread of ours was parked and unparked"};
   }
