@@ -110,11 +110,12 @@ size_t bytes_looked_at(const HookedFunction&) {
 
 #elif defined(__x86_64__)
 
-// Of a function whose size nobody knows only the first instruction may be changed: it might be shorter.
-constexpr size_t kLongest = 15;
-
+// Of a function whose size nobody knows only the first instruction may be changed: branches might lead to the others.
 size_t bytes_looked_at(const HookedFunction& function) {
-  return function.size != 0 ? function.size : kLongest;
+  if (function.size != 0) return function.size;
+  constexpr size_t kLongest = 15;
+  const auto first = x86::decode(in_memory(function.address, kLongest));
+  return first ? first->length : 1;
 }
 
 // Bytes between the functions of a library that are there to align them: behind each other such that nothing runs into
