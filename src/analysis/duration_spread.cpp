@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 namespace tarsier::analysis {
 namespace {
 
-constexpr size_t kFew = 16, kMany = 448;
+constexpr size_t kFew = 16, kMany = 64;
 constexpr int kCountBits = 40;
+constexpr uint64_t kCountMask = (uint64_t{1} << kCountBits) - 1;
 constexpr int kBits = 5;  // 32 classes for each power of two; up to 64 ns each duration is its own
-constexpr size_t kClasses = (64 - kBits) << kBits;
 
 uint32_t class_of(int64_t ns) {
   const auto value = static_cast<uint64_t>(std::max<int64_t>(ns, 0));
@@ -29,8 +30,9 @@ int64_t middle_of(uint32_t index) {
 }  // namespace
 
 void DurationSpread::count_in_class(uint32_t index) {
-  if (cells_.size() == kClasses) {
-    ++cells_[index];
+  if (!counts_.empty()) {
+    if (index - first_ >= counts_.size()) make_room_for(index);
+    ++counts_[index - first_];
     return;
   }
   const auto at = std::lower_bound(cells_.begin(), cells_.end(), uint64_t{index} << kCountBits);
@@ -40,11 +42,25 @@ void DurationSpread::count_in_class(uint32_t index) {
     cells_.insert(at, (uint64_t{index} << kCountBits) + 1);
   }
   if (cells_.size() < kMany) return;
-  // All classes, then: they need not be searched.
-  std::vector<uint64_t> all(kClasses);
-  for (size_t i = 0; i < kClasses; ++i) all[i] = uint64_t{i} << kCountBits;
-  for (const uint64_t cell : cells_) all[cell >> kCountBits] = cell;
-  cells_ = std::move(all);
+  const std::vector<uint64_t> cells = std::exchange(cells_, {});
+  make_room_for(static_cast<uint32_t>(cells.front() >> kCountBits));
+  make_room_for(static_cast<uint32_t>(cells.back() >> kCountBits));
+  for (const uint64_t cell : cells) counts_[(cell >> kCountBits) - first_] = static_cast<uint32_t>(cell & kCountMask);
+}
+
+// Whole lines of the cache.
+void DurationSpread::make_room_for(uint32_t index) {
+  constexpr uint32_t kStep = 16;
+  const uint32_t begin = index / kStep * kStep;
+  if (counts_.empty()) first_ = begin;
+  if (begin < first_) {
+    counts_.insert(counts_.begin(), first_ - begin, 0);
+    first_ = begin;
+  }
+  const size_t wanted = begin + kStep - first_;
+  if (wanted <= counts_.size()) return;
+  counts_.reserve(wanted);
+  counts_.resize(wanted);
 }
 
 void DurationSpread::add(int64_t ns) {
@@ -56,9 +72,7 @@ void DurationSpread::add(int64_t ns) {
     return;
   }
   if (count_ == kFew + 1) {
-    std::vector<uint64_t> few;
-    few.swap(cells_);
-    for (const uint64_t each : few) count_in_class(class_of(static_cast<int64_t>(each)));
+    for (const uint64_t each : std::exchange(cells_, {})) count_in_class(class_of(static_cast<int64_t>(each)));
   }
   count_in_class(class_of(ns));
 }
@@ -73,9 +87,13 @@ int64_t DurationSpread::percentile(double quantile) const {
     return static_cast<int64_t>(*at);
   }
   uint64_t passed = 0;
+  const auto reaches = [&](uint64_t count) { return (passed += count) >= rank; };
+  const auto of_class = [&](uint64_t index) { return std::min(middle_of(static_cast<uint32_t>(index)), max_); };
+  for (size_t i = 0; i < counts_.size(); ++i) {
+    if (reaches(counts_[i])) return of_class(first_ + i);
+  }
   for (const uint64_t cell : cells_) {
-    passed += cell & ((uint64_t{1} << kCountBits) - 1);
-    if (passed >= rank) return std::min(middle_of(static_cast<uint32_t>(cell >> kCountBits)), max_);
+    if (reaches(cell & kCountMask)) return of_class(cell >> kCountBits);
   }
   return max_;
 }

@@ -19,13 +19,16 @@ class DurationSpread {
 
  private:
   // As long as there are few: the durations. Then classes that are not empty, in their order: number << 40 | count.
-  // Once these are many: all classes.
   std::vector<uint64_t> cells_;
+  // Once these are many: the count of each class from the first to the last that is not empty, which need no search.
+  std::vector<uint32_t> counts_;
+  uint32_t first_ = 0;  // the class of the first count
   uint64_t count_ = 0;
   int64_t sum_ = 0;
   int64_t max_ = 0;
 
   void count_in_class(uint32_t index);
+  void make_room_for(uint32_t index);
 };
 
 }  // namespace tarsier::analysis

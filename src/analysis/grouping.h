@@ -42,6 +42,8 @@ class Grouping {
   [[nodiscard]] std::span<Item> at(size_t slot) {
     return {items_.data() + starts_[slot], starts_[slot + 1] - starts_[slot]};
   }
+  // All of them, one group after the other.
+  [[nodiscard]] std::span<const Item> items() const { return items_; }
   // By number; empty if there are none.
   [[nodiscard]] std::span<Item> of(uint32_t group) {
     if (group >= slot_of_.size() || slot_of_[group] == kNone) return {};

@@ -1,6 +1,8 @@
 // Open-addressing tables for loading: one probe and no allocation per look-up, a few bytes per entry.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -66,7 +68,7 @@ class IndexTable {
   size_t used_ = 0;
 };
 
-// From a 64-bit key to an index.
+// From a 64-bit key to an index. Small keys, as nearly all are in recordings of ours, need no search.
 class KeyMap {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
@@ -74,6 +76,30 @@ class KeyMap {
   // The key's value, which is kNone if it was not there before: the caller then assigns it (and must, before the next
   // call). The reference is valid until then.
   uint32_t& operator[](uint64_t key) {
+    if (key < direct_.size()) return direct_[key];
+    return key < kDirect ? direct(key) : hashed(key);
+  }
+
+  void clear() {
+    // Many small chunks after a big one must not pay for its size each time.
+    direct_ = std::vector<uint32_t>();
+    if (slots_.size() > 64 && used_ * 16 < slots_.size()) slots_ = std::vector<Slot>();
+    for (Slot& slot : slots_) slot.value = kNone;
+    used_ = 0;
+  }
+
+ private:
+  static constexpr uint64_t kDirect = 1 << 16;
+  struct Slot {
+    uint64_t key = 0;
+    uint32_t value = kNone;
+  };
+
+  uint32_t& direct(uint64_t key) {
+    direct_.resize(std::max<size_t>(64, std::bit_ceil(key + 1)), kNone);
+    return direct_[key];
+  }
+  uint32_t& hashed(uint64_t key) {
     if ((used_ + 1) * 4 > slots_.size() * 3) grow();
     Slot& slot = find(slots_, key);
     if (slot.value == kNone) {
@@ -82,20 +108,6 @@ class KeyMap {
     }
     return slot.value;
   }
-
-  void clear() {
-    // Many small chunks after a big one must not pay for its size each time.
-    if (slots_.size() > 64 && used_ * 16 < slots_.size()) slots_ = std::vector<Slot>();
-    for (Slot& slot : slots_) slot.value = kNone;
-    used_ = 0;
-  }
-
- private:
-  struct Slot {
-    uint64_t key = 0;
-    uint32_t value = kNone;
-  };
-
   static Slot& find(std::vector<Slot>& slots, uint64_t key) {
     const size_t mask = slots.size() - 1;
     // Fibonacci hashing: most keys are small consecutive numbers, which it spreads evenly for one multiplication.
@@ -112,6 +124,7 @@ class KeyMap {
     slots_.swap(bigger);
   }
 
+  std::vector<uint32_t> direct_;  // by key, of the small ones
   std::vector<Slot> slots_;
   size_t used_ = 0;
 };

@@ -11,6 +11,7 @@
 
 #include "analysis/index_table.h"
 #include "analysis/lock_pass.h"
+#include "analysis/lock_table.h"
 #include "analysis/model.h"
 #include "analysis/stack_builder.h"
 #include "recording/reader.h"
@@ -118,7 +119,7 @@ class Loader : public recording::Visitor {
   Sample lock_sample(const recording::Chunk&, const recording::EventView&, const LockFields&);
   ThreadIndex other_thread(const recording::Chunk&, const recording::EventView&, recording::FieldIndex field);
   LockIndex resolve_lock(const recording::Chunk&, const recording::EventView&, const LockFields&);
-  LockIndex find_lock(const LockObject& lock);
+  LockIndex find_lock(const LockObject& lock) { return lock_table_.find_or_add(model_.locks.locks, lock); }
   int64_t end_after(int64_t begin, int64_t duration);
   void fail(Sample& sample, std::string_view cause);
   Engine& engine(std::string_view name);
@@ -151,7 +152,7 @@ class Loader : public recording::Visitor {
   std::vector<float> by_tlab_objects_;
   int64_t weight_left_ = int64_t{1} << 62;
   int64_t lock_time_left_ = int64_t{1} << 62;  // likewise, of the time that threads were blocked
-  IndexTable lock_table_;
+  LockTable lock_table_;
   int hardware_threads_ = 0;
   int container_cpus_ = 0;
   int64_t end_ns_ = 0;

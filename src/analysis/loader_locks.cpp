@@ -20,10 +20,6 @@ int64_t as_time(int64_t ns) {
   return std::clamp(ns, -kLatest, kLatest);
 }
 
-uint64_t hash_of(const LockObject& lock) {
-  return mix_hash(lock.klass.value, static_cast<uint64_t>(lock.identity));
-}
-
 }  // namespace
 
 const Loader::LockType Loader::kLockTypes[] = {
@@ -83,17 +79,6 @@ LockIndex Loader::resolve_lock(const Chunk& chunk, const EventView& event, const
   const int64_t number = event.number(identity);
   return find_lock(
       {.klass = resolve_class(chunk, event.constant(klass)), .identity = number != 0 ? number : event.number(address)});
-}
-
-LockIndex Loader::find_lock(const LockObject& lock) {
-  std::vector<LockObject>& locks = model_.locks.locks;
-  const auto next = static_cast<uint32_t>(locks.size());
-  const uint32_t index = lock_table_.find_or_enter(
-      hash_of(lock), next,
-      [&](uint32_t i) { return locks[i].klass == lock.klass && locks[i].identity == lock.identity; },
-      [&](uint32_t i) { return hash_of(locks[i]); });
-  if (index == next) locks.push_back(lock);
-  return LockIndex(index);
 }
 
 void Loader::monitor_enter(const Chunk& chunk, const EventView& event, const LockFields& fields) {

@@ -12,15 +12,13 @@ constexpr std::array<std::string_view, static_cast<size_t>(LockAspect::kCount)> 
     "group",         "class",        "object",       "blocked-thread", "blocked-method",
     "blocked-chain", "owner-thread", "owner-method", "owner-chain",    "after-wait"};
 
-// Keys that are no index.
-constexpr uint32_t kHandOffKey = UINT32_MAX - 1, kUnknownKey = UINT32_MAX - 2, kNoChainKey = UINT32_MAX - 3,
-                   kNoStackKey = UINT32_MAX - 4;
 constexpr uint32_t kNoClassKey = UINT32_MAX;
 
 constexpr size_t kMostFramesOfLabel = 1000;
 
-// Empty: an index.
-std::string_view special_label(uint32_t key) {
+}  // namespace
+
+std::string_view AspectKeys::special_label(uint32_t key) {
   return key == kHandOffKey   ? kHandOffLabel
          : key == kUnknownKey ? kUnknownOwnerLabel
          : key == kNoChainKey ? kNoChainLabel
@@ -28,8 +26,6 @@ std::string_view special_label(uint32_t key) {
          : key == kMoreKey    ? kMoreLabel
                               : std::string_view();
 }
-
-}  // namespace
 
 std::string_view lock_aspect_name(LockAspect aspect) {
   return kNames[static_cast<size_t>(aspect)];
@@ -85,22 +81,6 @@ void AspectKeys::grow(Labels labels) {
   }
 }
 
-uint32_t AspectKeys::method_of(StackIndex stack) const {
-  return method_keys_[stack.value];
-}
-
-uint32_t AspectKeys::chain_of(StackIndex stack) const {
-  return chain_keys_[stack.value];
-}
-
-uint32_t AspectKeys::owner_key(LockAspect aspect, const Owner& owner) const {
-  if (owner.kind == Owner::Kind::kHandOff) return kHandOffKey;
-  if (owner.kind == Owner::Kind::kUnknown) return kUnknownKey;
-  if (aspect == LockAspect::kOwnerThread) return owner.thread.value;
-  if (owner.kind == Owner::Kind::kThread) return kNoChainKey;
-  return aspect == LockAspect::kOwnerMethod ? method_of(owner.stack) : chain_of(owner.stack);
-}
-
 uint32_t AspectKeys::key(LockAspect aspect, const Contention& contention, const Piece& piece) const {
   switch (aspect) {
     case LockAspect::kGroup:
@@ -112,9 +92,9 @@ uint32_t AspectKeys::key(LockAspect aspect, const Contention& contention, const 
     case LockAspect::kBlockedThread:
       return contention.thread.value;
     case LockAspect::kBlockedMethod:
-      return method_of(contention.stack);
+      return blocked_method(contention);
     case LockAspect::kBlockedChain:
-      return chain_of(contention.stack);
+      return chain_keys_[contention.stack.value];
     case LockAspect::kAfterWait:
       return contention.after_wait ? 1 : 0;
     case LockAspect::kOwnerThread:

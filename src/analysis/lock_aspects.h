@@ -52,6 +52,18 @@ class AspectKeys {
 
   // The same for the same value of the aspect; small numbers or one of a few very large ones.
   [[nodiscard]] uint32_t key(LockAspect aspect, const Contention& contention, const Piece& piece) const;
+  // Likewise, of what is asked of each piece.
+  [[nodiscard]] uint32_t blocked_method(const Contention& contention) const {
+    return method_keys_[contention.stack.value];
+  }
+  [[nodiscard]] uint32_t owner_method(const Owner& owner) const {
+    return owner.kind == Owner::Kind::kChain ? method_keys_[owner.stack.value] : no_chain_key(owner);
+  }
+  [[nodiscard]] uint32_t owner_key(LockAspect aspect, const Owner& owner) const {
+    if (aspect == LockAspect::kOwnerThread && owner.thread != kNobody) return owner.thread.value;
+    if (owner.kind != Owner::Kind::kChain) return no_chain_key(owner);
+    return aspect == LockAspect::kOwnerMethod ? method_keys_[owner.stack.value] : chain_keys_[owner.stack.value];
+  }
 
   // For people. Chains run from the innermost frame outwards, without the insides of locking.
   [[nodiscard]] std::string label(LockAspect aspect, uint32_t key) const;
@@ -70,9 +82,16 @@ class AspectKeys {
     uint32_t label;
     uint32_t depth;
   };
-  [[nodiscard]] uint32_t owner_key(LockAspect aspect, const Owner& owner) const;
-  [[nodiscard]] uint32_t method_of(StackIndex stack) const;
-  [[nodiscard]] uint32_t chain_of(StackIndex stack) const;
+  // Keys that are no index.
+  static constexpr uint32_t kHandOffKey = UINT32_MAX - 1, kUnknownKey = UINT32_MAX - 2, kNoChainKey = UINT32_MAX - 3,
+                            kNoStackKey = UINT32_MAX - 4;
+
+  static uint32_t no_chain_key(const Owner& owner) {
+    return owner.kind == Owner::Kind::kHandOff  ? kHandOffKey
+           : owner.kind == Owner::Kind::kThread ? kNoChainKey
+                                                : kUnknownKey;
+  }
+  static std::string_view special_label(uint32_t key);  // empty: an index
 
   const Model& model_;
   const LockCode& code_;

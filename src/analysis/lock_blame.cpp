@@ -9,22 +9,38 @@ namespace tarsier::analysis {
 void LockBlameFinder::add(const AspectKeys& keys, const Contention& contention, std::span<const Piece> pieces) {
   if (!is_lock(contention.group)) return;
   total_ns_ += contention.end_ns - contention.begin_ns;
-  const uint32_t blocked = keys.key(LockAspect::kBlockedMethod, contention, pieces.front());
-  for (const Piece& piece : pieces) {
-    const int64_t length = piece.end_ns - piece.begin_ns;
-    add_to(pair(blocked, keys.key(LockAspect::kOwnerMethod, contention, piece)), contention.lock, length);
+  if (contention.lock != lock_) {
+    put_all_away();
+    lock_ = contention.lock;
   }
+  const uint32_t blocked = keys.blocked_method(contention);
+  for (const Piece& piece : pieces) {
+    const uint32_t owner = keys.owner_method(piece.owner);
+    Recent& recent = recent_[(blocked * 5 + owner) % recent_.size()];
+    if (!recent.used || recent.blocked != blocked || recent.owner != owner) {
+      put_away(recent);
+      recent = {.blocked = blocked, .owner = owner, .used = true};
+    }
+    recent.ns += piece.end_ns - piece.begin_ns;
+  }
+}
+
+void LockBlameFinder::put_away(Recent& recent) {
+  if (recent.used) add_to(pair(recent.blocked, recent.owner), lock_, recent.ns);
+  recent.used = false;
+}
+
+void LockBlameFinder::put_all_away() {
+  for (Recent& recent : recent_) put_away(recent);
 }
 
 LockBlameFinder::Pair& LockBlameFinder::pair(uint32_t blocked, uint32_t owner) {
   const auto equal = [&](uint32_t i) { return pairs_[i].blocked == blocked && pairs_[i].owner == owner; };
-  uint32_t& seen = seen_[(blocked * 5 + owner) % seen_.size()];
-  if (seen < pairs_.size() && equal(seen)) return pairs_[seen];
   const auto next = static_cast<uint32_t>(pairs_.size());
-  seen = table_.find_or_enter(mix_hash(blocked, owner), next, equal,
-                              [&](uint32_t i) { return mix_hash(pairs_[i].blocked, pairs_[i].owner); });
-  if (seen == next) pairs_.push_back({.blocked = blocked, .owner = owner});
-  return pairs_[seen];
+  const uint32_t found = table_.find_or_enter(mix_hash(blocked, owner), next, equal,
+                                              [&](uint32_t i) { return mix_hash(pairs_[i].blocked, pairs_[i].owner); });
+  if (found == next) pairs_.push_back({.blocked = blocked, .owner = owner});
+  return pairs_[found];
 }
 
 void LockBlameFinder::add_to(Pair& pair, LockIndex lock, int64_t ns) {
@@ -41,7 +57,8 @@ void LockBlameFinder::add_to(Pair& pair, LockIndex lock, int64_t ns) {
   place->ns += ns;
 }
 
-LockBlame LockBlameFinder::find(const AspectKeys& keys) const {
+LockBlame LockBlameFinder::find(const AspectKeys& keys) {
+  put_all_away();
   LockBlame blame{.total_ns = total_ns_};
   if (pairs_.empty()) return blame;
   std::map<uint32_t, int64_t> by_blocked;

@@ -29,8 +29,8 @@ struct LockBlame {
 class LockBlameFinder {
  public:
   void add(const AspectKeys& keys, const Contention& contention, std::span<const Piece> pieces);
-  // The keys tell which of equals comes first.
-  [[nodiscard]] LockBlame find(const AspectKeys& keys) const;
+  // All of them have been added. The keys tell which of equals comes first.
+  [[nodiscard]] LockBlame find(const AspectKeys& keys);
 
  private:
   struct LockTime {
@@ -45,12 +45,21 @@ class LockBlameFinder {
     std::array<LockTime, 10> locks{};
     size_t used = 0;
   };
+  // Contentions come lock by lock: what one lock has in a pair is added up here, and goes to the pair at once.
+  struct Recent {
+    uint32_t blocked = 0, owner = 0;
+    int64_t ns = 0;
+    bool used = false;
+  };
+  void put_away(Recent& recent);
+  void put_all_away();
   Pair& pair(uint32_t blocked, uint32_t owner);
   static void add_to(Pair& pair, LockIndex lock, int64_t ns);
 
   std::vector<Pair> pairs_;
   IndexTable table_;
-  std::array<uint32_t, 64> seen_{};  // of pairs_: most pieces go where others of the same lock went just before
+  LockIndex lock_ = kNoLock;  // of all recent ones
+  std::array<Recent, 64> recent_{};
   int64_t total_ns_ = 0;
 };
 

@@ -20,6 +20,7 @@ constexpr LockIndex kNoLock(UINT32_MAX);
 struct LockObject {
   MethodIndex klass{};
   int64_t identity = 0;
+  bool operator==(const LockObject&) const = default;
 };
 
 // One period in which a monitor was contended. Those of one monitor follow each other, and so do their numbers.

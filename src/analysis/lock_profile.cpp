@@ -35,7 +35,7 @@ LockProfileBuilder::LockProfileBuilder(std::vector<LockAspect> by)
     : all_groups_(std::find(by.begin(), by.end(), LockAspect::kGroup) != by.end()) {
   profile_.by = std::move(by);
   profile_.nodes.emplace_back();
-  open_.emplace_back();
+  open_.push_back(kUntouched);
   while (owner_level_ < profile_.by.size() && !is_of_owner(profile_.by[owner_level_])) ++owner_level_;
 }
 
@@ -55,8 +55,9 @@ void LockProfileBuilder::add(const AspectKeys& keys, const Contention& contentio
     if (owner_level_ < profile_.by.size()) add_piece(keys, node, contention, piece);
   }
   for (const uint32_t each : touched_) {
-    profile_.nodes[each].contentions.add(open_[each].ns);
-    open_[each] = {};
+    profile_.nodes[each].blocked_ns += open_[each];
+    profile_.nodes[each].contentions.add(open_[each]);
+    open_[each] = kUntouched;
   }
   touched_.clear();
 }
@@ -65,12 +66,16 @@ void LockProfileBuilder::add_piece(const AspectKeys& keys, uint32_t node, const 
                                    const Piece& piece) {
   const int64_t length = piece.end_ns - piece.begin_ns;
   for (size_t level = owner_level_; level < profile_.by.size(); ++level) {
-    node = child(node, keys.key(profile_.by[level], contention, piece));
-    profile_.nodes[node].blocked_ns += length;
-    Open& open = open_[node];
-    if (!open.touched) touched_.push_back(node);
-    open.touched = true;
-    open.ns += length;
+    const LockAspect aspect = profile_.by[level];
+    const uint32_t key =
+        is_of_owner(aspect) ? keys.owner_key(aspect, piece.owner) : keys.key(aspect, contention, piece);
+    node = child(node, key);
+    int64_t& open = open_[node];
+    if (open == kUntouched) {
+      touched_.push_back(node);
+      open = 0;
+    }
+    open += length;
   }
 }
 
@@ -98,7 +103,7 @@ uint32_t LockProfileBuilder::find_child(uint32_t parent, uint32_t key) {
   node.level = nodes[parent].level + 1;
   nodes.push_back(std::move(node));
   nodes[parent].children.push_back(next);
-  open_.emplace_back();
+  open_.push_back(kUntouched);
   return next;
 }
 

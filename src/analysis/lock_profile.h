@@ -47,11 +47,7 @@ class LockProfileBuilder {
   LockProfile finish(const AspectKeys& keys, const LockAccount& account) &&;
 
  private:
-  // What the contention that is being added has in a node.
-  struct Open {
-    int64_t ns = 0;
-    bool touched = false;
-  };
+  static constexpr int64_t kUntouched = -1;
   // Most pieces go where others of the same lock went just before.
   struct Seen {
     uint32_t parent = UINT32_MAX, key = 0, node = 0;
@@ -65,8 +61,8 @@ class LockProfileBuilder {
   const bool all_groups_;
   size_t owner_level_ = 0;  // from there on pieces of a contention may differ
   IndexTable table_;
-  std::array<Seen, 64> seen_;
-  std::vector<Open> open_;         // by node
+  std::array<Seen, 512> seen_;
+  std::vector<int64_t> open_;      // by node: what the contention that is being added has in it
   std::vector<uint32_t> touched_;  // nodes
 };
 

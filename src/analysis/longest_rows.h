@@ -15,11 +15,14 @@ class LongestRows {
  public:
   explicit LongestRows(size_t most) : most_(std::max<size_t>(most, 2)) {}
 
+  // Is there room for a row of this length? Else it counts as left out.
+  bool wants(int64_t length) {
+    if (length >= shortest_) return true;
+    left_out_ns_ += length;
+    return false;
+  }
+  // One that is wanted.
   void add(const Row& row) {
-    if (length_of(row) < shortest_) {
-      left_out_ns_ += length_of(row);
-      return;
-    }
     if (rows_.size() == most_) drop_shorter_half();
     rows_.push_back(row);
   }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "analysis/prefetch.h"
+
 namespace tarsier::analysis {
 namespace {
 
@@ -39,16 +41,8 @@ void MonitorContentions::settle(const LockEvents& events, Horizon horizon, Settl
     const MonitorPeriod& period = events.exits[i].period;
     if (has_come(events.exits[i])) by_lock_.put(period.lock.value, {period.generation, i, true});
   }
-  // Events of a monitor lie far from each other. They are fetched while others are settled.
-  constexpr size_t kAhead = 4;
+  fetched_ = 0;
   for (size_t slot = 0; slot < by_lock_.groups().size(); ++slot) {
-    if (slot + kAhead < by_lock_.groups().size()) {
-      for (const Item& item :
-           by_lock_.at(slot + kAhead).first(std::min<size_t>(32, by_lock_.at(slot + kAhead).size()))) {
-        __builtin_prefetch(item.is_exit ? static_cast<const void*>(&events.exits[item.index])
-                                        : &events.enters[item.index]);
-      }
-    }
     settle_monitor(LockIndex(by_lock_.groups()[slot]), by_lock_.at(slot));
   }
   if (changes_ > limits_.changes) forget_old_holdings();
@@ -57,12 +51,13 @@ void MonitorContentions::settle(const LockEvents& events, Horizon horizon, Settl
 void MonitorContentions::settle_monitor(LockIndex lock, std::span<Item> items) {
   const auto by_generation = [](const Item& a, const Item& b) { return a.generation < b.generation; };
   if (!std::is_sorted(items.begin(), items.end(), by_generation)) {
-    std::stable_sort(items.begin(), items.end(), by_generation);
+    std::sort(items.begin(), items.end(), by_generation);
   }
   for (size_t before = 0, begin = 0, end = 0; begin < items.size(); before = begin, begin = end) {
     const int64_t generation = items[begin].generation;
     while (end < items.size() && items[end].generation == generation) ++end;
     const uint32_t index = period_of({lock, generation});
+    fetch_until(items.data() + end);
     settle_period(index, items.subspan(begin, end - begin));
     // Nobody is blocked any more in the periods before, nor in any when all is over.
     if (periods_[index].timeline.begun() && periods_[index].older != kNone) {
@@ -81,6 +76,20 @@ void MonitorContentions::settle_monitor(LockIndex lock, std::span<Item> items) {
     index = next;
   }
   newest_[lock.value] = kNone;
+}
+
+// Events of a monitor lie far from each other.
+void MonitorContentions::fetch_until(const Item* item) {
+  const std::span<const Item> all = by_lock_.items();
+  const size_t end = std::min(all.size(), static_cast<size_t>(item - all.data()) + kPrefetchAhead);
+  for (fetched_ = std::max(fetched_, end - std::min(end, 4 * kPrefetchAhead)); fetched_ < end; ++fetched_) {
+    const Item& wanted = all[fetched_];
+    if (wanted.is_exit) {
+      prefetch(events_->exits[wanted.index]);
+    } else {
+      prefetch(events_->enters[wanted.index]);
+    }
+  }
 }
 
 // Of periods that are over: those after which nothing came that would tell more about them.

@@ -36,6 +36,7 @@ class MonitorContentions {
   };
 
   void settle_monitor(LockIndex lock, std::span<Item> items);
+  void fetch_until(const Item* item);
   void drop_releases(std::span<const Item> items);
   void settle_period(uint32_t index, std::span<const Item> items);
   void order_without_duplicates(std::span<const Item> items);
@@ -66,6 +67,7 @@ class MonitorContentions {
   Horizon horizon_;
   SettledEvents* settled_ = nullptr;
   Grouping<Item> by_lock_;
+  size_t fetched_ = 0;  // of its items
   std::vector<uint32_t> enters_, late_enters_, done_;
   std::vector<MonitorEvent> gathered_;
   PieceList pieces_;

@@ -21,13 +21,22 @@ bool same(const Unpark& a, const Unpark& b) {
   return a.sequence == b.sequence && a.time_ns == b.time_ns && a.thread == b.thread;
 }
 
+}  // namespace
+
 // Leaves out duplicates, which are settled thereby.
 template <class Event>
-std::span<uint32_t> in_order(const std::vector<Event>& all, std::span<uint32_t> indices, std::vector<bool>& settled) {
-  const auto before = [&](uint32_t a, uint32_t b) {
-    return all[a].sequence != all[b].sequence ? all[a].sequence < all[b].sequence : key_of(all[a]) < key_of(all[b]);
+std::span<uint32_t> ParkBundles::in_order(const std::vector<Event>& all, std::span<uint32_t> indices,
+                                          std::vector<bool>& settled) {
+  // Numbers decide nearly always, and are brought together for that: events lie far from each other.
+  numbers_.clear();
+  for (const uint32_t i : indices) numbers_.push_back({all[i].sequence, i});
+  const auto before = [&](const Number& a, const Number& b) {
+    return a.sequence != b.sequence ? a.sequence < b.sequence : key_of(all[a.index]) < key_of(all[b.index]);
   };
-  if (!std::is_sorted(indices.begin(), indices.end(), before)) std::sort(indices.begin(), indices.end(), before);
+  if (!std::is_sorted(numbers_.begin(), numbers_.end(), before)) {
+    std::sort(numbers_.begin(), numbers_.end(), before);
+    for (size_t i = 0; i < indices.size(); ++i) indices[i] = numbers_[i].index;
+  }
   size_t kept = 0;
   for (const uint32_t i : indices) {
     if (kept > 0 && same(all[indices[kept - 1]], all[i])) {
@@ -38,8 +47,6 @@ std::span<uint32_t> in_order(const std::vector<Event>& all, std::span<uint32_t> 
   }
   return indices.first(kept);
 }
-
-}  // namespace
 
 void ParkBundles::settle(const LockEvents& events, Horizon horizon, SettledEvents& settled,
                          std::vector<BundledPark>& parks, std::vector<Release>& releases) {

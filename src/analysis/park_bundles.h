@@ -52,7 +52,14 @@ class ParkBundles {
     std::vector<EndedPark> recent;  // in their order
   };
 
+  struct Number {
+    int64_t sequence;
+    uint32_t index;
+  };
+
   void group(const LockEvents& events, Horizon horizon);
+  template <class Event>
+  std::span<uint32_t> in_order(const std::vector<Event>& all, std::span<uint32_t> indices, std::vector<bool>& settled);
   void bundle(Past& past, std::span<const uint32_t> parks, std::span<const uint32_t> unparks);
   void find_holding_times(size_t first);
   void drop_old_unparks(std::span<const uint32_t> unparks, int64_t until);
@@ -67,6 +74,7 @@ class ParkBundles {
   std::vector<BundledPark>* parks_ = nullptr;
   std::vector<Release>* releases_ = nullptr;
   Grouping<uint32_t> parks_of_, unparks_of_;  // by thread
+  std::vector<Number> numbers_;
 };
 
 }  // namespace tarsier::analysis

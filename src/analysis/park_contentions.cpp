@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "analysis/prefetch.h"
+
 namespace tarsier::analysis {
 namespace {
 
@@ -46,7 +48,11 @@ void ParkContentions::settle(const LockEvents& events, Horizon horizon, SettledE
   }
   for (size_t slot = 0; slot < ready_.groups().size(); ++slot) {
     const Releases& releases = releases_[ready_.groups()[slot]];
-    for (const uint32_t i : ready_.at(slot)) tell(waiting_[i], releases);
+    for (const uint32_t& i : ready_.at(slot)) {
+      const size_t ahead = static_cast<size_t>(&i - ready_.items().data()) + kPrefetchAhead;
+      if (ahead < ready_.items().size()) prefetch(waiting_[ready_.items()[ahead]]);
+      tell(waiting_[i], releases);
+    }
   }
   waiting_.swap(later_);
   if (changes_ > limits_.changes) forget_old_releases(horizon.final_ns);

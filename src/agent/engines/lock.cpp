@@ -13,6 +13,7 @@
 #include "agent/engines/lock_hooks.h"
 #include "agent/engines/lock_trial.h"
 #include "agent/engines/native_code.h"
+#include "agent/native_method.h"
 #include "base/clock.h"
 #include "capture/unwind_table.h"
 
@@ -79,8 +80,10 @@ class LockEngine final : public Engine {
   void put_on_detail();
   // Null: there is none. `keep`, if there is one: its class.
   jfieldID find_field(const char* class_name, const char* name, const char* type, jclass* keep);
-  // On a lock of our own, for a moment.
-  Status try_hooks();
+  // The best that stand their trial; says what is used, and why nothing better.
+  void choose_hooks(control::EngineReport& report);
+  // On locks of our own, for a moment.
+  Status try_hooks(LockHooks& hooks, LockWay way);
   // What has been written so far, of all blocks or of those that were handed over.
   void look_at_blocks(bool all);
   bool decode_piece();
@@ -137,30 +140,17 @@ Result<control::EngineReport> LockEngine::probe() {
     warnings_.push_back(report.why);
     return report;
   }
-  auto hooks = LockHooks::prepare();
-  if (!hooks) {
-    report.why = "no hooks: " + hooks.error().what + "; owners' call chains and parking are not seen";
-    warnings_.push_back(report.why);
-    return report;
-  }
-  hooks_.emplace(std::move(*hooks));
-  if (Status status = try_hooks(); !status) {
-    hooks_.reset();
-    report.why = "no hooks: " + status.error().what + "; owners' call chains and parking are not seen";
-    warnings_.push_back(report.why);
-    return report;
-  }
-  layout_.unlocked_monitor = hooks_->unlocked_monitor();
-  report.mechanism = "hooks";
-  report.why = "the JVM's own functions lead to ours until the recording ends: " + hooks_->names();
-  warnings_.push_back("until the recording ends, functions of the JVM are hooked: " + hooks_->names());
-  if (!hooks_->sees_parking()) warnings_.emplace_back("parking is not seen: its functions are not found");
+  choose_hooks(report);
   prepare_detail(report);
   return report;
 }
 
 void LockEngine::prepare_detail(control::EngineReport& report) {
   if (context_.options.lock_detail.empty()) return;
+  if (!hooks_ || !hooks_->sees_parking()) {
+    warnings_.emplace_back("no --lock-detail: it is not seen who waits");
+    return;
+  }
   auto detail = LockDetail::prepare(context_, context_.options.lock_detail);
   if (!detail) {
     warnings_.push_back("no --lock-detail: " + detail.error().what);
@@ -182,11 +172,58 @@ void LockEngine::put_on_detail() {
   }
 }
 
-Status LockEngine::try_hooks() {
-  Status status = hooks_->put_on(nullptr, nullptr);
-  if (status) status = try_monitor(context_);
-  if (status && hooks_->sees_parking()) status = try_parking(context_);
-  if (Status off = hooks_->take_off(); status && !off) status = std::move(off);
+void LockEngine::choose_hooks(control::EngineReport& report) {
+  const char* const unsafe = "jdk/internal/misc/Unsafe";
+  const LockHooks::Natives natives{
+      native_function_of(context_.jvm, unsafe, "park", "(ZJ)V"),
+      native_function_of(context_.jvm, unsafe, "unpark", "(Ljava/lang/Object;)V"),
+  };
+  struct Way {
+    LockWay way;
+    const char *mechanism, *found_by;
+  };
+  constexpr Way kWays[] = {
+      {LockWay::kSymbols, "hooks", ""},
+      {LockWay::kProbes, "usdt", "found by the library's static probes (USDT): "},
+      {LockWay::kExports, "exports", "found by what the functions that the library exports call: "},
+      {LockWay::kSignals, "condvar", "only who wakes up others is seen: "},
+  };
+  std::string problems;
+  for (const Way& one : kWays) {
+    auto hooks = LockHooks::prepare(one.way, natives);
+    const Status status = hooks ? try_hooks(*hooks, one.way) : Status(hooks.error());
+    if (!status) {
+      problems += (problems.empty() ? "" : "; ") + status.error().what;
+      // If they have names, others would find the same ones.
+      if (one.way == LockWay::kSymbols && status.error().code != Errc::kNotFound) break;
+      continue;
+    }
+    hooks_.emplace(std::move(*hooks));
+    layout_.unlocked_monitor = hooks_->unlocked_monitor();
+    const std::string hooked = one.found_by + hooks_->names();
+    report.mechanism = one.mechanism;
+    report.why = "the JVM's own functions lead to ours until the recording ends: " + hooked;
+    if (!problems.empty()) report.why += "; why not otherwise: " + problems;
+    warnings_.push_back("until the recording ends, functions of the JVM are hooked: " + hooked);
+    if (!hooks_->sees_parking()) warnings_.emplace_back("parking is not seen: its functions are not found");
+    if (!hooks_->sees_waiting()) warnings_.emplace_back("Object.wait is not seen: its functions are not found");
+    return;
+  }
+  report.why = "no hooks: " + problems + "; owners' call chains and parking are not seen";
+  warnings_.push_back(report.why);
+}
+
+Status LockEngine::try_hooks(LockHooks& hooks, LockWay way) {
+  Status status = hooks.put_on(nullptr, nullptr);
+  if (status) {
+    status =
+        hooks.has_signals_only() ? try_signals(context_) : try_monitor(context_, decoding_->fields().pending_monitor);
+  }
+  if (status && hooks.sees_parking()) status = try_parking(context_);
+  // What has its name is what it is called; and a wait may come late on a machine that is busy.
+  const bool waits = !status || way == LockWay::kSymbols || !hooks.sees_waiting() || try_waiting(context_);
+  if (Status off = hooks.take_off(); status && !off) status = std::move(off);
+  if (!waits) hooks.forget_waiting();
   return status;
 }
 

@@ -21,6 +21,7 @@
 #include "base/sigsafe/mpsc_ring.h"
 #include "base/sigsafe/number_set.h"
 #include "capture/monitor_table.h"
+#include "capture/sleep_table.h"
 #include "hotspot/light_walk.h"
 #include "hotspot/sigsafe/fragment.h"
 #include "hotspot/sigsafe/virtual_thread.h"
@@ -91,6 +92,12 @@ class LockCapture final : public ThreadListener {
   // Compiled code has just released this one; 0: none.
   [[nodiscard]] uint64_t just_unlocked(uint64_t java_thread) const noexcept;
 
+  // A thread goes to sleep on a condition variable, has slept, or signals one: then it has just released the monitor
+  // that the other one is blocked by, if he is.
+  void sleeps(uint64_t variable) noexcept;
+  void slept(uint64_t variable) noexcept;
+  [[nodiscard]] Release signalling(uint64_t variable) noexcept;
+
   // Unsafe.park and unpark, in native code.
   struct Park {
     uint64_t session = 0;   // 0: it is not recorded
@@ -152,12 +159,13 @@ class LockCapture final : public ThreadListener {
   const pid_t self_;
 
   Mapping block_memory_, chain_memory_, name_memory_, chain_set_memory_, name_set_memory_, monitor_memory_,
-      monitor_of_name_memory_, plain_memory_, lock_of_condition_memory_, hold_memory_,
-      waited_memory_;
+      monitor_of_name_memory_, plain_memory_, lock_of_condition_memory_, sleep_memory_,
+      hold_memory_, waited_memory_;
   std::optional<EventBlocks> blocks_;
   std::optional<MpscRing> chains_, names_;
   std::optional<NumberSet> known_chains_, known_names_;
   std::optional<capture::MonitorTable> monitors_;
+  std::optional<capture::SleepTable> sleeps_;
   std::atomic<capture::ContendedMonitor*>* monitor_of_name_ = nullptr;  // by the number of the name
   // By name, of what threads park on: it keeps no owner and is no condition; of a condition, its lock's name.
   std::atomic<bool>* plain_ = nullptr;
