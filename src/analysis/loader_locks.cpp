@@ -148,12 +148,13 @@ void Loader::lock_hold(const Chunk& chunk, const EventView& event, const LockFie
   const auto& [u1, u2, u3, u4, u5, u6, duration, from_before, u7, u8, u9, u10] = fields;
   const Sample sample = lock_sample(chunk, event, fields);
   const bool before = event.number(from_before) != 0;
-  model_.locks.holds.push_back({.begin_ns = before ? -kLatest : sample.time_ns,
-                                .end_ns = as_time(sample.time_ns + std::clamp<int64_t>(event.number(duration), 0, kLatest)),
-                                .lock = resolve_lock(chunk, event, fields),
-                                .thread = sample.thread,
-                                .stack = sample.failed ? StackIndex(0) : sample.stack,
-                                .from_before = before});
+  model_.locks.holds.push_back(
+      {.begin_ns = before ? -kLatest : sample.time_ns,
+       .end_ns = as_time(sample.time_ns + std::clamp<int64_t>(event.number(duration), 0, kLatest)),
+       .lock = resolve_lock(chunk, event, fields),
+       .thread = sample.thread,
+       .stack = sample.failed ? StackIndex(0) : sample.stack,
+       .from_before = before});
   locks_.came(model_, model_.locks.holds.back().end_ns);
 }
 

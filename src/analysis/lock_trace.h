@@ -57,7 +57,8 @@ class LockTrace : public ModelMaker {
     return events().unparks.back();
   }
   LockHold& hold(LockIndex lock, ThreadIndex thread, int64_t begin, int64_t end, std::string_view frames) {
-    events().holds.push_back({.begin_ns = begin, .end_ns = end, .lock = lock, .thread = thread, .stack = stack(frames)});
+    events().holds.push_back(
+        {.begin_ns = begin, .end_ns = end, .lock = lock, .thread = thread, .stack = stack(frames)});
     return events().holds.back();
   }
   LockHold& hold_from_before(LockIndex lock, ThreadIndex thread, int64_t end, std::string_view frames) {

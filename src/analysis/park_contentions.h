@@ -13,7 +13,13 @@ class ParkContentions {
  public:
   ParkContentions(const LockCode& code, const LockLimits& limits, PieceBudget& budget, LockAccount& account,
                   const ContentionSink& sink)
-      : code_(code), limits_(limits), budget_(budget), account_(account), sink_(sink), bundles_(code, account), holders_(limits, account) {}
+      : code_(code),
+        limits_(limits),
+        budget_(budget),
+        account_(account),
+        sink_(sink),
+        bundles_(code, account),
+        holders_(limits, account) {}
 
   // Tells the sink of those that are final. `settled`: by which events; the others must be given again.
   void settle(const LockEvents& events, Horizon horizon, SettledEvents& settled);

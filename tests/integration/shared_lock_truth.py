@@ -34,21 +34,22 @@ class SharedTruth:
         return cls(pathlib.Path(file).read_text())
 
     def blame(self, wait, begin, end):
-        """By (thread, method): nanoseconds of this wait, between these times."""
-        blame = collections.Counter()
+        """By (thread, method): nanoseconds of this wait, between these times; and in how many of these several held it."""
+        blame, together = collections.Counter(), 0
         holds = [hold for hold in self.holds[wait.lock] if hold.thread != wait.thread and hold.acquired < end
                  and hold.releasing > begin]
         if "CountDownLatch" in wait.lock:
             last = max(holds, key=lambda hold: hold.releasing, default=None)
             if last:
                 blame[last.thread, last.method] = min(end, last.releasing) - begin
-            return blame
+            return blame, 0
         cuts = sorted({begin, end, *(t for hold in holds for t in (hold.acquired, hold.releasing) if begin < t < end)})
         for from_, to in zip(cuts, cuts[1:]):
             now = [hold for hold in holds if hold.acquired <= from_ and hold.releasing >= to]
+            together += to - from_ if len(now) > 1 else 0
             for hold in now:
                 blame[hold.thread, hold.method] += (to - from_) / len(now)
-        return blame
+        return blame, together
 
 
 class SharedJudgement:
@@ -59,12 +60,16 @@ class SharedJudgement:
         self.right = 0  # of that: given to the right thread and method
         self.ours = collections.Counter()  # of what we have, by kind of owner
         self.stranger = 0  # given to somebody who did not hold it at all in that wait
-        self.shared = 0  # waits in which several held it at a time, or one after the other
+        self.together = 0  # of that: several held it at a time
         self.waits = 0
 
     @property
     def right_share(self):
         return self.right / max(1, self.held)
+
+    @property
+    def together_share(self):
+        return self.together / max(1, self.held)
 
     @property
     def stranger_share(self):
@@ -76,9 +81,8 @@ class SharedJudgement:
 
     def __str__(self):
         ours = ", ".join(f"{kind} {ns / max(1, self.seen):.1%}" for kind, ns in sorted(self.ours.items()))
-        return (f"{self.waits} waits, {self.shared} of them with several holders, {self.waited / 1e6:.1f} ms, of that seen "
-                f"{self.seen_share:.1%} ({ours}); held by somebody {self.held / 1e6:.1f} ms, of that right "
-                f"{self.right_share:.2%}; given to one who did not hold it {self.stranger_share:.2%}")
+        return (f"{self.waits} waits, {self.waited / 1e6:.1f} ms, of that seen {self.seen_share:.1%} ({ours}); held by somebody "
+                f"{self.held / 1e6:.1f} ms, by several at a time {self.together_share:.1%}, right {self.right_share:.2%}; given to one who did not hold it {self.stranger_share:.2%}")
 
 
 def judge_shared(truth, rows, window=None):
@@ -100,10 +104,10 @@ def judge_shared(truth, rows, window=None):
 
 
 def _judge_wait(truth, wait, begin, end, rows, judgement):
-    true, ours = truth.blame(wait, begin, end), collections.Counter()
+    (true, together), ours = truth.blame(wait, begin, end), collections.Counter()
     lock_class = wait.lock.partition("#")[0].partition("@")[0]
     judgement.waits += 1
-    judgement.shared += len(true) > 1
+    judgement.together += together
     judgement.waited += end - begin
     for row in rows:
         if row["begin_ns"] >= end:

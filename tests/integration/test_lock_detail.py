@@ -22,12 +22,13 @@ def judged(truth, file, window=None):
 
 def check(judgement, shared=True):
     assert judgement.waits > 20 and judgement.held > 0
-    assert judgement.shared > 5 or not shared
+    assert judgement.together_share > 0.02 or not shared
     # Who was woken up and has no CPU yet waits for nobody, by us; by the logs for whoever has the lock then.
     waking = judgement.ours["hand-off"] / max(1, judgement.seen)
-    assert judgement.right_share >= 0.95 - waking
+    # And who has no CPU between asking and parking is not seen to wait.
+    assert judgement.right_share >= 0.95 - waking - (1 - judgement.seen_share)
     assert judgement.stranger_share <= 0.02
-    assert judgement.seen_share >= 0.9
+    assert judgement.seen_share >= 0.8 and waking <= 0.2
 
 
 def recorded(jdk, classes, file, *command, detail=ALL):
@@ -35,8 +36,7 @@ def recorded(jdk, classes, file, *command, detail=ALL):
     with Program(jdk, classes, *command, options=[f"-agentpath:{LIBRARY}=lock,lockdetail={words},file={file}"]) as program:
         assert program.wait() == 0, program.errors
         assert program.lines == []
-        warnings = [line for line in program.errors if "until the recording ends" not in line]
-        assert not any("WARNING" in line for line in warnings), warnings
+        assert not any("WARNING" in line for line in program.errors), program.errors
 
 
 def needs(jdk, mode):
@@ -82,11 +82,11 @@ def test_holders_are_right_in_a_program_that_already_contends(jdk, classes, tmp_
 def test_without_it_nothing_is_said_of_holders(jdk, classes, tmp_path):
     """So that the others mean something: unparks alone do not tell it."""
     truth, file = tmp_path / "truth.txt", tmp_path / "out.jfr"
-    with Program(jdk, classes, "LockTruth", "semaphore", HOLD_US, "sleep", SECONDS, truth,
+    with Program(jdk, classes, "LockTruth", "stamped", HOLD_US, "sleep", SECONDS, truth,
                  options=[f"-agentpath:{LIBRARY}=lock,file={file}"]) as program:
         assert program.wait() == 0, program.errors
     assert jfr_counts(jdk, file).get("tarsier.LockHold", 0) == 0
-    assert judged(truth, file).right_share < 0.9
+    assert judged(truth, file).right_share < 0.88
 
 
 @pytest.fixture(scope="session")
@@ -116,7 +116,7 @@ def test_ten_sessions_leave_the_classes_as_they_were(jdk, classes, class_code, t
         wait_until(lambda: int(program.ask("done")) > done + 100, "the program goes on")
         assert program.ask("stop") == "nothing"
         assert all(line.split()[0] in ("READY", "code", "done", "stop") for line in program.lines), program.lines
-        assert not any("WARNING" in line for line in program.errors), program.errors
+        assert not any("Registrar" in line or "TarsierHolds" in line for line in program.errors), program.errors
 
 
 def test_forbidden_hooks_leave_the_classes_alone_and_that_is_said(jdk, classes, class_code, tmp_path):

@@ -2,7 +2,10 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.concurrent.locks.StampedLock;
 
-/** Sections of locks that several threads may hold at once: those who are short and long share them, or have one permit. */
+/**
+ * Sections of locks that several threads may hold at once. Those who share it hold it longest, so that mostly several do when
+ * somebody waits.
+ */
 final class SharedSections {
     private SharedSections() {}
 
@@ -13,12 +16,12 @@ final class SharedSections {
             lock = new ReentrantReadWriteLock(fair);
         }
 
-        @Override void holdShort(LockLog log, long asked) {
+        @Override void holdVeryLong(LockLog log, long asked) {
             lock.readLock().lock();
             try {
                 long acquired = System.nanoTime();
-                work(log, 1);
-                log.held(SHORT, asked, acquired);
+                work(log, 6);
+                log.held(VERY_LONG, asked, acquired);
             } finally {
                 lock.readLock().unlock();
             }
@@ -31,19 +34,19 @@ final class SharedSections {
                 long acquired = System.nanoTime();
                 lock.readLock().lock();
                 lock.readLock().unlock();
-                work(log, 2);
+                work(log, 4);
                 log.held(LONG, asked, acquired);
             } finally {
                 lock.readLock().unlock();
             }
         }
 
-        @Override void holdVeryLong(LockLog log, long asked) {
+        @Override void holdShort(LockLog log, long asked) {
             lock.writeLock().lock();
             try {
                 long acquired = System.nanoTime();
-                work(log, 5);
-                log.held(VERY_LONG, asked, acquired);
+                work(log, 2);
+                log.held(SHORT, asked, acquired);
             } finally {
                 lock.writeLock().unlock();
             }
@@ -62,12 +65,12 @@ final class SharedSections {
             permits = new Semaphore(2, fair);
         }
 
-        @Override void holdShort(LockLog log, long asked) {
+        @Override void holdVeryLong(LockLog log, long asked) {
             permits.acquireUninterruptibly();
             try {
                 long acquired = System.nanoTime();
-                work(log, 2);
-                log.held(SHORT, asked, acquired);
+                work(log, 6);
+                log.held(VERY_LONG, asked, acquired);
             } finally {
                 permits.release();
             }
@@ -77,19 +80,19 @@ final class SharedSections {
             permits.acquireUninterruptibly();
             try {
                 long acquired = System.nanoTime();
-                work(log, 3);
+                work(log, 4);
                 log.held(LONG, asked, acquired);
             } finally {
                 permits.release();
             }
         }
 
-        @Override void holdVeryLong(LockLog log, long asked) {
+        @Override void holdShort(LockLog log, long asked) {
             permits.acquireUninterruptibly(2);
             try {
                 long acquired = System.nanoTime();
-                work(log, 5);
-                log.held(VERY_LONG, asked, acquired);
+                work(log, 2);
+                log.held(SHORT, asked, acquired);
             } finally {
                 permits.release(2);
             }
@@ -103,12 +106,12 @@ final class SharedSections {
     static final class Stamped extends LockSections {
         private final StampedLock lock = new StampedLock();
 
-        @Override void holdShort(LockLog log, long asked) {
+        @Override void holdVeryLong(LockLog log, long asked) {
             long stamp = lock.readLock();
             try {
                 long acquired = System.nanoTime();
-                work(log, 1);
-                log.held(SHORT, asked, acquired);
+                work(log, 6);
+                log.held(VERY_LONG, asked, acquired);
             } finally {
                 lock.unlockRead(stamp);
             }
@@ -118,7 +121,7 @@ final class SharedSections {
             long stamp = lock.readLock();
             try {
                 long acquired = System.nanoTime();
-                work(log, 2);
+                work(log, 4);
                 log.held(LONG, asked, acquired);
             } finally {
                 lock.unlock(stamp);
@@ -126,14 +129,14 @@ final class SharedSections {
         }
 
         /** It goes on as a reader. */
-        @Override void holdVeryLong(LockLog log, long asked) {
+        @Override void holdShort(LockLog log, long asked) {
             long stamp = lock.writeLock();
             try {
                 long acquired = System.nanoTime();
-                work(log, 3);
+                work(log, 1);
                 stamp = lock.tryConvertToReadLock(stamp);
-                work(log, 2);
-                log.held(VERY_LONG, asked, acquired);
+                work(log, 1);
+                log.held(SHORT, asked, acquired);
             } finally {
                 lock.unlock(stamp);
             }

@@ -7,8 +7,8 @@
 
 namespace tarsier::agent {
 
-// The key names a thread and a lock, and is not 0. A key is looked for in one bucket only, all of which is looked at: so
-// a slot is free again at once. Nobody waits for anybody.
+// The key names a thread and a lock, and is not 0. A key is looked for in one bucket only, all of which is looked at:
+// so a slot is free again at once. Nobody waits for anybody.
 class HoldTable {
  public:
   struct Slot {

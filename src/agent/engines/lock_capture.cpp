@@ -69,10 +69,9 @@ Status LockCapture::take_memory(const Sizes& sizes) {
   hold_memory_ = Mapping(kHolds * sizeof(HoldTable::Slot));
   waited_memory_ = Mapping(size_t{kMostNames} * sizeof(Waited));
   sleep_memory_ = Mapping(kSleepers * sizeof(capture::SleepTable::Slot));
-  for (const Mapping* memory :
-       {&block_memory_, &chain_memory_, &name_memory_, &chain_set_memory_, &name_set_memory_, &monitor_memory_,
-        &monitor_of_name_memory_, &plain_memory_, &lock_of_condition_memory_, &sleep_memory_, &hold_memory_,
-        &waited_memory_}) {
+  for (const Mapping* memory : {&block_memory_, &chain_memory_, &name_memory_, &chain_set_memory_, &name_set_memory_,
+                                &monitor_memory_, &monitor_of_name_memory_, &plain_memory_, &lock_of_condition_memory_,
+                                &sleep_memory_, &hold_memory_, &waited_memory_}) {
     if (!*memory) return Error{Errc::kFailed, "no memory for the buffers of lock events"};
   }
   blocks_.emplace(block_memory_.data(), block_memory_.size(), lock_time_ns());

@@ -115,8 +115,8 @@ class LockCapture final : public ThreadListener {
   [[nodiscard]] Unpark unparking(JNIEnv* jni, jobject target) noexcept;
   void unparked(const Unpark& unpark, const Caller& caller) noexcept;
 
-  // With --lock-detail: a lock that was waited for in this session was acquired, or is about to be released. `identity`:
-  // the hash of what threads park on. In native code.
+  // With --lock-detail: a lock that was waited for in this session was acquired, or is about to be released.
+  // `identity`: the hash of what threads park on. In native code.
   void acquired(int32_t identity, HoldMode mode, int32_t times) noexcept;
   void releasing(int32_t identity, HoldMode mode, int32_t times) noexcept;
   // Session thread, once nobody calls these any more: holds that go on, and for which somebody waited.
@@ -159,8 +159,7 @@ class LockCapture final : public ThreadListener {
   const pid_t self_;
 
   Mapping block_memory_, chain_memory_, name_memory_, chain_set_memory_, name_set_memory_, monitor_memory_,
-      monitor_of_name_memory_, plain_memory_, lock_of_condition_memory_, sleep_memory_,
-      hold_memory_, waited_memory_;
+      monitor_of_name_memory_, plain_memory_, lock_of_condition_memory_, sleep_memory_, hold_memory_, waited_memory_;
   std::optional<EventBlocks> blocks_;
   std::optional<MpscRing> chains_, names_;
   std::optional<NumberSet> known_chains_, known_names_;

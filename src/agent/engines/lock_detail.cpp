@@ -47,8 +47,8 @@ jclass find_or_define(JNIEnv* jni, const char* name, std::span<const uint8_t> by
   jclass klass = jni->FindClass(name);
   jni->ExceptionClear();
   if (klass != nullptr) return klass;
-  klass = jni->DefineClass(name, nullptr, reinterpret_cast<const jbyte*>(bytes.data()),
-                           static_cast<jsize>(bytes.size()));
+  klass =
+      jni->DefineClass(name, nullptr, reinterpret_cast<const jbyte*>(bytes.data()), static_cast<jsize>(bytes.size()));
   jni->ExceptionClear();
   return klass;
 }

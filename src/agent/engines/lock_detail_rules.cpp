@@ -69,8 +69,8 @@ std::vector<DetailedClass> semaphores() {
 
 std::vector<DetailedClass> stamped_locks() {
   std::vector<Insertion> calls;
-  for (const char* method : {"writeLock", "tryWriteLock", "writeLockInterruptibly", "readLock", "tryReadLock",
-                             "readLockInterruptibly"}) {
+  for (const char* method :
+       {"writeLock", "tryWriteLock", "writeLockInterruptibly", "readLock", "tryReadLock", "readLockInterruptibly"}) {
     calls.push_back(call(Place::kReturn, method, "stamped", {kResult, kQueue, kSelf}));
   }
   for (const char* method : {"unlockWrite", "unlockRead"}) {

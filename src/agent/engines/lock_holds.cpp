@@ -46,8 +46,8 @@ void LockCapture::releasing(int32_t identity, HoldMode mode, int32_t times) noex
     return;
   }
   record.virtual_id = virtual_id_of(mine->thread->java_thread);
-  const auto release = holds_->released(key_of(lock, mode, mine->thread->serial, record.virtual_id),
-                                        static_cast<uint32_t>(times));
+  const auto release =
+      holds_->released(key_of(lock, mode, mine->thread->serial, record.virtual_id), static_cast<uint32_t>(times));
   if (release.what == HoldTable::Release::What::kStillHeld) return;
   const bool has_begin = release.what == HoldTable::Release::What::kOver;
   // It may have been one for which there was no room: then nobody knows since when it was held.

@@ -73,7 +73,7 @@ enum class LockCount : uint8_t {
   kFrames,
   kNameLost,
   kMonitorLost,
-  kHoldLost,  // its begin: no room
+  kHoldLost,    // its begin: no room
   kShortWaits,  // of Object.wait, and their time
   kShortWaitNs,
   kMeasured,  // calls of ours in application threads, and their time
