@@ -23,12 +23,10 @@ def judged(truth, file, window=None):
 def check(judgement, shared=True):
     assert judgement.waits > 20 and judgement.held > 0
     assert judgement.together_share > 0.02 or not shared
-    # Who was woken up and has no CPU yet waits for nobody, by us; by the logs for whoever has the lock then.
-    waking = judgement.ours["hand-off"] / max(1, judgement.seen)
-    # And who has no CPU between asking and parking is not seen to wait.
-    assert judgement.right_share >= 0.95 - waking - (1 - judgement.seen_share)
+    # Where others want the CPUs, too, a thread may be woken up late, or be late to park: then it waits for nobody, by us.
+    assert judgement.right_share >= 0.9
     assert judgement.stranger_share <= 0.02
-    assert judgement.seen_share >= 0.8 and waking <= 0.2
+    assert judgement.seen_share >= 0.8
 
 
 def recorded(jdk, classes, file, *command, detail=ALL):
@@ -58,6 +56,7 @@ def test_waits_belong_to_all_who_hold_the_lock(jdk, classes, tmp_path, mode):
 def test_waits_for_a_latch_belong_to_the_last_one_that_counts_down(jdk, classes, tmp_path):
     truth, file = tmp_path / "truth.txt", tmp_path / "out.jfr"
     recorded(jdk, classes, file, "LatchTruth", 5000, 60, truth)
+    assert jfr_counts(jdk, file)["tarsier.LockHold"] > 0
     check(judged(truth, file), shared=False)
 
 
