@@ -1,6 +1,6 @@
 // Leads the calls of a function of a loaded library to a function of ours, which may call the original, and undoes it.
 //
-// The code of the library is not written to: the page with the function's first instruction is copied, changed, and the
+// The code of the library is not written to: the page with the instruction is copied, changed, and the
 // copy is mapped over the original, in one step for all threads; undoing it maps the file's own page back. Of the
 // function one instruction is changed, so nobody can be in the midst of it. On x86_64 that is not always the first one,
 // and padding between functions may be needed for a jump (x86_hook_plan.h).
@@ -32,7 +32,6 @@ class FunctionHook {
   // be known that there is none (threads_moved_on.h).
   [[nodiscard]] bool uses_padding() const { return !site_.padding.bytes.empty(); }
   Status clear_padding();
-  [[nodiscard]] bool is_on() const { return on_; }
 
  private:
   FunctionHook() = default;

@@ -8,6 +8,8 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <span>
 #include <utility>
 
 #include "base/unique_fd.h"
@@ -118,15 +120,14 @@ size_t bytes_looked_at(const HookedFunction& function) {
   return first ? first->length : 1;
 }
 
-// Bytes between the functions of a library that are there to align them: behind each other such that nothing runs into
-// them, and used once only.
+// Bytes between the functions of a library that are there to align them: nothing runs into them. Each gap is used once.
 class Padding {
  public:
   explicit Padding(const HookedFunction& function) : function_(function) {}
 
   std::optional<uint64_t> find(uint64_t from, uint64_t to) {
     if (!functions_ && !read()) return std::nullopt;
-    static std::map<uint64_t, bool>* used = new std::map<uint64_t, bool>;  // see Once
+    static auto* used = new std::set<uint64_t>;  // see Once, whose lock is held
     constexpr uint64_t kJump = x86::kLongJump, kPage = 4096;
     for (uint64_t at = from; at <= to; ++at) {
       const uint64_t begin = begin_of_gap(at);
@@ -134,7 +135,7 @@ class Padding {
       bool free = true;
       for (uint64_t byte = at; byte < at + kJump; ++byte) free = free && begin_of_gap(byte) == begin;
       if (!free || !is_padding(begin) || used->contains(begin)) continue;
-      used->emplace(begin, true);
+      used->insert(begin);
       return at;
     }
     return std::nullopt;

@@ -404,7 +404,6 @@ def timers_of(pid):
     return pathlib.Path(f"/proc/{pid}/timers").read_text().splitlines()
 
 
-@functools.cache
 class Stolen:
     """What the hypervisor has taken of the CPU time that somebody here wanted, since the test began. Then the threads' own
     clocks tell another time than ours, and ticks that were due meanwhile come later, as one: samples and CPU time can't
@@ -432,6 +431,7 @@ class Stolen:
 STOLEN = Stolen()
 
 
+@functools.cache
 def perf_allowed():
     """May software perf events be opened here? Asked of the kernel, as the agent does."""
     if other_arch.is_asked_for():

@@ -11,6 +11,7 @@ from libjvm_code import changed_pages, is_all_of_the_file, load_bias
 from lock_truth import Truth, judge
 from stripped_jdk import PROBES, SYMBOLS, UNWIND_TABLES, stripped_jdk
 from test_locks import check, contend, lock_engine, need_hooks, right_at_least, wrong_at_most
+from undisturbed import undisturbed
 
 pytestmark = [pytest.mark.since(17), pytest.mark.every_jvm]
 
@@ -30,6 +31,7 @@ def stripped(tmp_path_factory):
 
 
 @pytest.mark.parametrize("mechanism, mode, work", CONTENTIONS)
+@undisturbed
 def test_blocked_time_has_its_true_owner(jdk, stripped, classes, tmp_path, mechanism, mode, work):
     entering, after_wait = judge(*contend(stripped(jdk, mechanism), classes, tmp_path, mode, work=work, mechanism=mechanism))
     check(entering, wrong_at_most(jdk, mode), right_at_least(mode, work))
@@ -38,6 +40,7 @@ def test_blocked_time_has_its_true_owner(jdk, stripped, classes, tmp_path, mecha
 
 
 @pytest.mark.parametrize("mode, work, right", [("sync", "burn", 0.7), ("wait", "sleep", 0.5)])
+@undisturbed
 def test_those_who_wake_up_others_are_owners_mostly(jdk, stripped, classes, tmp_path, mode, work, right):
     """The floors are modest: docs/locks.md has what was measured."""
     entering, _ = judge(*contend(stripped(jdk, "condvar"), classes, tmp_path, mode, work=work, mechanism="condvar"))

@@ -122,6 +122,7 @@ public final class LockTruth {
         }
         if (isWaiter) waiters.decrementAndGet();
         if (!virtual) log.blocked(JVM.getThreadInfo(Thread.currentThread().getId()).getBlockedCount(), System.nanoTime());
+        log.countTimeWithoutCpu();
     }
 
     private static void step(LockLog log, int kind) {

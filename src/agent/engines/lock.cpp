@@ -189,13 +189,14 @@ void LockEngine::choose_hooks(control::EngineReport& report) {
       {LockWay::kSignals, "condvar", "only who wakes up others is seen: "},
   };
   std::string problems;
+  bool named = false;  // the functions are known, and can't be hooked: otherwise found they would be the same
   for (const Way& one : kWays) {
+    if (named && (one.way == LockWay::kProbes || one.way == LockWay::kExports)) continue;
     auto hooks = LockHooks::prepare(one.way, natives);
     const Status status = hooks ? try_hooks(*hooks, one.way) : Status(hooks.error());
     if (!status) {
       problems += (problems.empty() ? "" : "; ") + status.error().what;
-      // If they have names, others would find the same ones.
-      if (one.way == LockWay::kSymbols && status.error().code != Errc::kNotFound) break;
+      named = named || (one.way == LockWay::kSymbols && status.error().code != Errc::kNotFound);
       continue;
     }
     hooks_.emplace(std::move(*hooks));
