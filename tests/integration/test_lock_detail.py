@@ -6,6 +6,7 @@ import pytest
 from harness import LIBRARY, Program, Recorder, jfr_counts, jvmti_library, report, tarsier, wait_for_recording, wait_until
 from lock_truth import read_csv
 from shared_lock_truth import SharedTruth, judge_shared
+from undisturbed import undisturbed
 
 ALL = "rw,semaphore,stamped,latch"
 MODES = ["rw", "fair-rw", "semaphore", "fair-semaphore", "stamped"]
@@ -24,7 +25,7 @@ def check(judgement, shared=True):
     assert judgement.waits > 20 and judgement.held > 0
     assert judgement.together_share > 0.02 or not shared
     # Where others want the CPUs, too, a thread may be woken up late, or be late to park: then it waits for nobody, by us.
-    assert judgement.right_share >= 0.9
+    assert judgement.right_share >= 0.95
     assert judgement.stranger_share <= 0.02
     assert judgement.seen_share >= 0.8
 
@@ -44,6 +45,7 @@ def needs(jdk, mode):
 
 @pytest.mark.every_jvm
 @pytest.mark.parametrize("mode", MODES)
+@undisturbed
 def test_waits_belong_to_all_who_hold_the_lock(jdk, classes, tmp_path, mode):
     needs(jdk, mode)
     truth, file = tmp_path / "truth.txt", tmp_path / "out.jfr"
@@ -53,6 +55,7 @@ def test_waits_belong_to_all_who_hold_the_lock(jdk, classes, tmp_path, mode):
 
 
 @pytest.mark.every_jvm
+@undisturbed
 def test_waits_for_a_latch_belong_to_the_last_one_that_counts_down(jdk, classes, tmp_path):
     truth, file = tmp_path / "truth.txt", tmp_path / "out.jfr"
     recorded(jdk, classes, file, "LatchTruth", 5000, 60, truth)
@@ -61,6 +64,7 @@ def test_waits_for_a_latch_belong_to_the_last_one_that_counts_down(jdk, classes,
 
 
 @pytest.mark.parametrize("mode", ["rw", "semaphore"])
+@undisturbed
 def test_holders_are_right_in_a_program_that_already_contends(jdk, classes, tmp_path, mode):
     truth, file = tmp_path / "truth.txt", tmp_path / "out.jfr"
     with Program(jdk, classes, "LockTruth", mode, HOLD_US, "sleep", 0, truth) as program:
@@ -78,6 +82,7 @@ def test_holders_are_right_in_a_program_that_already_contends(jdk, classes, tmp_
     check(judged(truth, file, (begin, end)))
 
 
+@undisturbed
 def test_without_it_nothing_is_said_of_holders(jdk, classes, tmp_path):
     """So that the others mean something: unparks alone do not tell it."""
     truth, file = tmp_path / "truth.txt", tmp_path / "out.jfr"

@@ -9,12 +9,10 @@ import pathlib
 import time
 
 import pytest
-from lock_truth import Truth
 
 RUNS = 5
 LITTLE = 0.03  # of the threads' time: a judgement that fails beside it has failed
 MUCH = 0.1  # beside that nothing can be said
-THREADS = 4  # of LockTruth
 
 
 class Disturbance:
@@ -28,9 +26,18 @@ class Disturbance:
     def share(self, folder):
         """Of the time since then, of each CPU or thread."""
         seconds = time.monotonic() - self.begin
-        logs = [Truth.read(file) for file in folder.glob("truth*.txt") if file.stat().st_size]
-        without_cpu = max((log.without_cpu / 1e9 / THREADS / log.seconds() for log in logs), default=0)
-        return (self._stolen_s() - self.stolen) / os.cpu_count() / seconds + without_cpu
+        stolen = (self._stolen_s() - self.stolen) / os.cpu_count() / seconds
+        return stolen + max(map(share_without_cpu, folder.glob("truth*.txt")), default=0)
+
+
+def share_without_cpu(log):
+    """Of the time that the threads that wrote this log wanted a lock or had it: in which they could have run, and did not."""
+    lines = [line.split("\t") for line in log.read_text().splitlines()]
+    holds = [list(map(int, words[3:6])) for words in lines if words[0] == "hold"]
+    without_cpu = [int(words[2]) for words in lines if words[0] == "without-cpu"]
+    if not holds or not without_cpu:
+        return 0
+    return sum(without_cpu) / len(without_cpu) / (max(map(max, holds)) - min(map(min, holds)))
 
 
 def undisturbed(test):
