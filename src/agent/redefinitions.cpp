@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 
 #include "base/clock.h"
@@ -28,23 +29,47 @@ Places search(const void* inside) {
   return {0, at("_ZN11JvmtiExport22_has_redefined_a_classE")};
 }
 
+const Places& places_of(const LibJvm& lib) {
+  static const Places places = search(lib.symbol("gHotSpotVMStructs"));  // it takes some milliseconds
+  return places;
+}
+
+std::atomic<uint64_t> g_own{0};
+
 }  // namespace
 
+Redefinitions::Own::Own(const LibJvm& lib)
+    : count_(reinterpret_cast<const volatile uint64_t*>(places_of(lib).count)),
+      before_(count_ != nullptr ? *count_ : 0) {
+  g_own.fetch_add(1);
+}
+
+Redefinitions::Own::~Own() {
+  if (count_ != nullptr && *count_ != before_ + 1) g_own.fetch_sub(1);
+}
+
+uint64_t Redefinitions::count() const {
+  if (count_ == nullptr) return 0;
+  const uint64_t all = *count_, own = g_own.load();
+  return std::max(all > own ? all - own : 0, last_count_);  // one of our own is counted before it is over
+}
+
 Redefinitions Redefinitions::find(const LibJvm& lib) {
-  static const Places places = search(lib.symbol("gHotSpotVMStructs"));  // it takes some milliseconds
+  const Places& places = places_of(lib);
   Redefinitions found;
   found.count_ = reinterpret_cast<const volatile uint64_t*>(places.count);
   found.any_ = reinterpret_cast<const volatile bool*>(places.any);
-  if (found.count_ != nullptr) found.last_count_ = *found.count_;
+  found.last_count_ = found.count();
   return found;
 }
 
 void Redefinitions::begin() {
   constexpr uint64_t kUntilFreed = 10'000'000'000;
   const auto time = static_cast<uint64_t>(clock_now(CLOCK_MONOTONIC).count);
-  const uint64_t count = count_ != nullptr ? *count_ : last_count_;
-  if (count != last_count_) settles_at_ = time + kUntilFreed;
-  last_count_ = count;
+  if (const uint64_t now = count(); now != last_count_) {
+    settles_at_ = time + kUntilFreed;
+    last_count_ = now;
+  }
   // Of 11 and 12 it is only known that there has been one.
   const bool was_settled = settled_;
   settled_ = time >= settles_at_ && (any_ == nullptr || !*any_);

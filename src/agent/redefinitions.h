@@ -11,24 +11,36 @@ namespace tarsier::agent {
 
 class Redefinitions {
  public:
+  // One of our own, while this exists: nobody need doubt other methods because of it. Of several classes at once it is
+  // one, and if others redefine at the same time it is as if it were not ours.
+  class Own {
+   public:
+    explicit Own(const LibJvm& lib);
+    ~Own();
+    Own(const Own&) = delete;
+    Own& operator=(const Own&) = delete;
+
+   private:
+    const volatile uint64_t* count_;
+    uint64_t before_;
+  };
+
   // Of a libjvm without symbols, as that of 8 is, it is not known: then it is as if there were none.
   static Redefinitions find(const LibJvm& lib);
 
-  // What was redefined until now concerns no sample: they are all taken later.
-  void start_here() {
-    if (count_ != nullptr) last_count_ = *count_;
-  }
   // Before a batch of samples is decoded.
   void begin();
   [[nodiscard]] uint64_t now() const { return now_; }
   // Since begin().
-  [[nodiscard]] bool goes_on() const { return count_ != nullptr && *count_ != last_count_; }
+  [[nodiscard]] bool goes_on() const { return count() != last_count_; }
   // The last epoch that was over at that time. While classes are being redefined, and for a while after that, every
   // batch is an epoch of its own, since what lies somewhere now tells nothing about what lay there before; otherwise
   // the epoch that has begun never ends.
   [[nodiscard]] uint64_t at(uint64_t time_ns) const;
 
  private:
+  [[nodiscard]] uint64_t count() const;
+
   struct Beginning {
     uint64_t time_ns, epoch;
   };

@@ -47,6 +47,10 @@ constexpr MethodRule kMethods[] = {
     {"java.util.concurrent.CountDownLatch$", kInside},
     {"jdk.internal.misc.Unsafe.", kInside},
     {"sun.misc.Unsafe.", kInside},
+    {"java.lang.VirtualThread.park", kInside},
+    {"java.lang.VirtualThread.unpark", kInside},
+    {"jdk.internal.misc.VirtualThreads.", kInside},
+    {"java.lang.System$", kInside},  // which leads from java.util.concurrent to VirtualThread
     {"java.lang.Object.wait", kInside},
 };
 

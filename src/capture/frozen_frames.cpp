@@ -51,6 +51,13 @@ uint64_t FrozenFrames::handle(uint64_t offset) const noexcept {
   return layout_.references.bad_colours == nullptr || remove_colour(object) ? object : 0;
 }
 
+int64_t FrozenFrames::mounted_id() const noexcept {
+  if (layout_.current_id != 0) return field<int64_t>(java_thread_, layout_.current_id);
+  const uint64_t thread = handle(layout_.current);
+  int64_t id = 0;
+  return thread != 0 && thread != handle(layout_.carrier) && read(thread + layout_.thread.id, id) ? id : 0;
+}
+
 void FrozenFrames::find(hotspot::Fragment& fragment) noexcept {
   uint64_t continuation = 0;
   if (!find_continuation(fragment, continuation)) return;

@@ -21,6 +21,8 @@ class FrozenFrames {
   FrozenFrames(const hotspot::VirtualThreadLayout& layout, pid_t self, const uint8_t* java_thread, int64_t known_id)
       : layout_(layout), self_(self), java_thread_(java_thread), known_id_(known_id) {}
 
+  // Of the virtual thread that is mounted; 0: none.
+  [[nodiscard]] int64_t mounted_id() const noexcept;
   // Finds out what there is to copy; sets the sizes in the fragment.
   void find(hotspot::Fragment& fragment) noexcept;
   // Copies it. What can't be read any more is left out, and said so in the fragment.

@@ -115,12 +115,14 @@ LightWalk::Chain LightWalk::walk(const Place& place) noexcept {
   const auto slot = [&](int index) { return at.fp + static_cast<Address>(int64_t{8} * index); };
   bool from_native = place.is_call;
   for (chain.frames = 0; chain.frames < kMostFrames; ++chain.frames) {
-    if (place.continuation != 0 && at.sp >= place.continuation) {
-      chain.key = key;
-      return chain;
-    }
     const Piece* piece = this->at(at.pc);
     if (piece == nullptr) return chain;
+    if (place.continuation != 0 && at.sp >= place.continuation) {
+      // Where the others come back to their caller, the frames that are not here yet come out of the heap.
+      chain.key = key;
+      chain.ends_in_heap = piece->kind == Kind::kFrozen;
+      return chain;
+    }
     Position caller;
     switch (piece->kind) {
       case Kind::kNative: {

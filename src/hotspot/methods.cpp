@@ -215,15 +215,17 @@ std::unique_ptr<Methods::Found> Methods::read(Address method, MethodEvidence& ev
   // A class that was never finished gives its place away without being unloaded.
   if (facts != nullptr && !is_of(*facts) && classes_.erase(out->pool) > 0) facts = class_of(out->pool);
   // Memory that was a Method once, or only looks like one, is told by this: its class knows it.
-  if (facts == nullptr || !is_of(*facts) || name >= facts->length || signature >= facts->length) return nullptr;
+  if (facts == nullptr || name >= facts->length || signature >= facts->length) return nullptr;
   const auto found = std::find(facts->methods.begin(), facts->methods.end(), method);
   const auto slot = static_cast<Address>(found - facts->methods.begin());
-  evidence.note(facts->array + l.array_data + slot * sizeof(Address), &*found, sizeof(Address));
+  const bool is_known = found != facts->methods.end();
+  if (is_known) evidence.note(facts->array + l.array_data + slot * sizeof(Address), &*found, sizeof(Address));
 
   Address signature_symbol = 0;
   reading.want(out->pool + l.pool_size + Address{8} * name, out->name_symbol);
   reading.want(out->pool + l.pool_size + Address{8} * signature, signature_symbol);
   if (!reading.read()) return nullptr;
+  if (!is_known && !was_redefined(*facts, out->name_symbol, signature_symbol)) return nullptr;
   const Symbol symbols[] = {{out->name_symbol, out->name}, {signature_symbol, out->signature}};
   if (!read_symbols(symbols, evidence)) return nullptr;
   out->of_class = facts->name;
@@ -235,6 +237,23 @@ std::unique_ptr<Methods::Found> Methods::read(Address method, MethodEvidence& ev
   if ((flags & kHasLineNumbers) != 0) read_lines(*out, known, words);
   evidence.finish();
   return out;
+}
+
+// Of a class that was redefined the JVM keeps those that threads are still in. The class no longer knows them, but
+// their successors, which have the same name and signature.
+bool Methods::was_redefined(const ClassFacts& facts, Address name, Address signature) const {
+  const Layout& l = layout_;
+  return std::any_of(facts.methods.begin(), facts.methods.end(), [&](Address successor) {
+    const auto const_method = memory_->read<Address>(successor + l.const_method);
+    if (!const_method || !plausible(*const_method)) return false;
+    const auto pool = memory_->read<Address>(*const_method + l.constants);
+    const auto name_index = memory_->read<uint16_t>(*const_method + l.name_index);
+    const auto signature_index = memory_->read<uint16_t>(*const_method + l.signature_index);
+    if (!pool || !name_index || !signature_index || !plausible(*pool)) return false;
+    const Address symbols = *pool + l.pool_size;
+    return memory_->read<Address>(symbols + Address{8} * *name_index) == name &&
+           memory_->read<Address>(symbols + Address{8} * *signature_index) == signature;
+  });
 }
 
 // Classes stay what they are for an epoch, unless they are redefined.

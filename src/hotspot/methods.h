@@ -129,6 +129,7 @@ class Methods {
   [[nodiscard]] std::unique_ptr<Found> read(Address method, MethodEvidence& evidence);
   // Null if it is no class. Valid until the next call.
   [[nodiscard]] const ClassFacts* class_of(Address pool);
+  [[nodiscard]] bool was_redefined(const ClassFacts& facts, Address name, Address signature) const;
   struct Symbol {
     Address at;
     std::string& out;

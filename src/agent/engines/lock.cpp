@@ -13,6 +13,7 @@
 #include "agent/engines/lock_hooks.h"
 #include "agent/engines/lock_trial.h"
 #include "agent/engines/native_code.h"
+#include "agent/engines/virtual_threads_watch.h"
 #include "agent/native_method.h"
 #include "base/clock.h"
 #include "capture/unwind_table.h"
@@ -78,6 +79,9 @@ class LockEngine final : public Engine {
   Status find_layout();
   void prepare_detail(control::EngineReport& report);
   void put_on_detail();
+  // Once there are some: their class is changed.
+  void watch_virtual_threads();
+  void tell_changes(const Status& status, const char* without);
   // Null: there is none. `keep`, if there is one: its class.
   jfieldID find_field(const char* class_name, const char* name, const char* type, jclass* keep);
   // The best that stand their trial; says what is used, and why nothing better.
@@ -98,7 +102,8 @@ class LockEngine final : public Engine {
   std::optional<LockHooks> hooks_;
   std::unique_ptr<LockCapture> capture_;
   std::unique_ptr<LockDecoder> decoder_;
-  std::unique_ptr<LockDetail> detail_;  // who holds what several may hold; null: not asked for, or not possible
+  std::unique_ptr<LockDetail> detail_;                  // null: no class is changed, so far
+  std::optional<VirtualThreadsWatch> virtual_threads_;  // nothing: they are not to be watched, or not any more
   std::optional<DeadlockWatch> deadlocks_;
   std::vector<EventBlocks::Part> parts_;  // to be decoded, in the order in which their threads wrote them
   size_t next_part_ = 0;
@@ -146,6 +151,14 @@ Result<control::EngineReport> LockEngine::probe() {
 }
 
 void LockEngine::prepare_detail(control::EngineReport& report) {
+  if (hooks_ && hooks_->sees_parking()) {
+    virtual_threads_.emplace(context_.jvm);
+    if (virtual_threads_->has_class()) {
+      report.why += "; and once there are virtual threads, their class tells when they park (java.lang.VirtualThread)";
+    } else {
+      virtual_threads_.reset();
+    }
+  }
   if (context_.options.lock_detail.empty()) return;
   if (!hooks_ || !hooks_->sees_parking()) {
     warnings_.emplace_back("no --lock-detail: it is not seen who waits");
@@ -162,14 +175,35 @@ void LockEngine::prepare_detail(control::EngineReport& report) {
 
 void LockEngine::put_on_detail() {
   const Status status = detail_->put_on(*capture_);
-  decoding_->decoder().after_own_redefinition();
-  warnings_.insert(warnings_.end(), detail_->problems().begin(), detail_->problems().end());
-  if (status) {
-    warnings_.push_back("until the recording ends, classes of the JVM are changed: " + detail_->names());
-  } else {
-    warnings_.push_back("no --lock-detail: " + status.error().what);
-    detail_.reset();
+  tell_changes(status, "no --lock-detail");
+  if (!status) detail_.reset();
+}
+
+void LockEngine::watch_virtual_threads() {
+  if (!virtual_threads_ || !virtual_threads_->in_use()) return;
+  virtual_threads_.reset();
+  const bool is_first = detail_ == nullptr;
+  Status status;
+  if (is_first) {
+    auto detail = LockDetail::prepare(context_, kVirtualWord);
+    if (detail) {
+      detail_ = std::move(*detail);
+    } else {
+      status = std::move(detail).error();
+    }
   }
+  if (status) status = is_first ? detail_->put_on(*capture_) : detail_->also(kVirtualWord);
+  if (status) capture_->expect_virtual_parks();
+  tell_changes(status, "virtual threads that park are not seen");
+  if (!status && is_first) detail_.reset();
+}
+
+void LockEngine::tell_changes(const Status& status, const char* without) {
+  if (detail_) {
+    for (std::string& problem : detail_->take_problems()) warnings_.push_back(std::move(problem));
+  }
+  warnings_.push_back(status ? "until the recording ends, classes of the JVM are changed: " + detail_->take_names()
+                             : std::string(without) + ": " + status.error().what);
 }
 
 void LockEngine::choose_hooks(control::EngineReport& report) {
@@ -286,6 +320,7 @@ Status LockEngine::start() {
     return Error{Errc::kUnsupported, "this JVM does not tell about Object.wait"};
   }
   if (detail_) put_on_detail();
+  watch_virtual_threads();
   hooked_ = true;
   return hooks_->put_on(capture_.get(), jvmti);
 }
@@ -293,7 +328,7 @@ Status LockEngine::start() {
 void LockEngine::silence() {
   if (!hooked_.exchange(false)) return;
   (void)hooks_->take_off();
-  if (detail_) detail_->silence();
+  LockDetail::silence();
 }
 
 void LockEngine::look_at_blocks(bool all) {
@@ -336,6 +371,7 @@ bool LockEngine::decode_piece() {
 
 bool LockEngine::drain() {
   if (!started_ || stopped_) return false;
+  if (hooked_) watch_virtual_threads();
   const Nanos start = clock_now(CLOCK_THREAD_CPUTIME_ID);
   if (next_part_ >= parts_.size()) {
     if (look_everywhere_) looked_everywhere_at_ = monotonic_now();
@@ -364,6 +400,7 @@ void LockEngine::settle() {
 void LockEngine::stop() {
   if (!started_ || stopped_) return;
   silence();
+  LockDetail::silence();  // a class may have been changed since another thread silenced us
   deadlocks_->end();
   jvmtiEnv* jvmti = context_.jvm.jvmti();
   for (const jvmtiEvent event :

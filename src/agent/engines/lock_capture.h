@@ -113,7 +113,15 @@ class LockCapture final : public ThreadListener {
     int64_t target = 0;
   };
   [[nodiscard]] Unpark unparking(JNIEnv* jni, jobject target) noexcept;
-  void unparked(const Unpark& unpark, const Caller& caller) noexcept;
+  void unparked(const Unpark& unpark, const Caller* caller) noexcept;
+
+  // The same of virtual threads, which leave their carriers instead, as java.lang.VirtualThread tells once it was
+  // changed; in native code. Who sleeps or waits for I/O parks on nothing, and is passed over.
+  void virtual_parking(jvmtiEnv* jvmti, JNIEnv* jni, int64_t timeout_ns, jobject thread) noexcept;
+  void virtual_parked(JNIEnv* jni, jobject thread) noexcept;
+  void virtual_unparking(JNIEnv* jni, jobject thread) noexcept;
+  // From now on Unsafe.park says nothing new of them.
+  void expect_virtual_parks() { virtual_parks_told_.store(true, std::memory_order_relaxed); }
 
   // With --lock-detail: a lock that was waited for in this session was acquired, or is about to be released.
   // `identity`: the hash of what threads park on. In native code.
@@ -176,6 +184,7 @@ class LockCapture final : public ThreadListener {
     std::atomic<uint64_t> until_ns;
   };
   Waited* waited_ = nullptr;
+  std::atomic<bool> virtual_parks_told_{false};
   std::atomic<uint32_t> last_chain_{0}, last_name_{0};
   std::atomic<uint64_t> park_sequence_{0};
   LockThreads known_threads_;

@@ -15,14 +15,9 @@ using capture::FrozenFrames;
 using hotspot::Fragment;
 
 int64_t LockCapture::virtual_id_of(const uint8_t* java_thread) const noexcept {
-  if (virtual_threads_ == nullptr || fields_.continuation == 0) return 0;
-  Fragment fragment{};
-  fragment.continuation = field<uint64_t>(java_thread, fields_.continuation);
-  if (fragment.continuation == 0) return 0;
-  if (virtual_threads_->current_id != 0) return field<int64_t>(java_thread, virtual_threads_->current_id);
-  FrozenFrames frozen(*virtual_threads_, self_, java_thread, 0);
-  frozen.find(fragment);
-  return fragment.virtual_id;
+  if (virtual_threads_ == nullptr) return 0;
+  if (fields_.continuation != 0 && field<uint64_t>(java_thread, fields_.continuation) == 0) return 0;
+  return FrozenFrames(*virtual_threads_, self_, java_thread, 0).mounted_id();
 }
 
 uint32_t LockCapture::chain_of(Local& mine, const Caller* caller) noexcept {
@@ -59,7 +54,8 @@ uint32_t LockCapture::chain_of(Local& mine, const Caller* caller) noexcept {
   const hotspot::LightWalk::Chain chain = walk_.walk(place);
   mine.thread->counters.add_alone(LockCount::kFrames, chain.frames);
   // The name of a virtual thread comes with its first chain.
-  const bool unnamed = fragment.continuation != 0 && virtual_id_of(java_thread) != mine.named_virtual_id;
+  const int64_t virtual_id = virtual_id_of(java_thread);
+  const bool unnamed = virtual_id != 0 && virtual_id != mine.named_virtual_id;
   if (chain.key != 0 && !chain.ends_in_heap && !unnamed) {
     if (const uint32_t known = known_chains_->find(chain.key)) {
       mine.thread->counters.add_alone(LockCount::kChainKnown);
@@ -77,7 +73,9 @@ uint32_t LockCapture::copy_chain(Local& mine, Fragment& fragment, const hotspot:
   std::optional<FrozenFrames> frozen;
   const uint64_t base = mine.thread->stack_base;
   const bool entry_is_here = fragment.continuation > fragment.sp && fragment.continuation < base;
-  if (virtual_threads_ != nullptr && entry_is_here) {
+  // Before 22 the JVM does not tell where the entry is.
+  const bool may_be_here = fields_.continuation == 0 && virtual_id_of(java_thread) != 0;
+  if (virtual_threads_ != nullptr && (entry_is_here || may_be_here)) {
     frozen.emplace(*virtual_threads_, self_, java_thread, mine.named_virtual_id);
     frozen->find(fragment);
   }

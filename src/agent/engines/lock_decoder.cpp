@@ -99,10 +99,6 @@ recording::ThreadId LockDecoder::thread_of(const LockRecord& record) {
 recording::ThreadId LockDecoder::carrier_of(const LockRecord& record) {
   return record.virtual_id != 0 ? stacks_.thread(record.thread, 0) : recording::ThreadId();
 }
-recording::ThreadId LockDecoder::owner_of(const LockRecord& record) {
-  const auto [serial, virtual_id] = capture_.known_threads().owner_of(record.other, owner_is_id_, at(record));
-  return serial != 0 || virtual_id != 0 ? stacks_.thread(serial, virtual_id) : recording::ThreadId();
-}
 recording::ThreadId LockDecoder::thread_by_java_id(int64_t id) {
   if (id == 0) return {};
   const uint32_t serial = capture_.known_threads().serial_of(id);
@@ -115,7 +111,8 @@ void LockDecoder::count(const Chain& chain) {
 }
 
 void LockDecoder::event(const LockRecord& record) {
-  if (record.virtual_id != 0) {
+  has_virtual_ = has_virtual_ || record.virtual_id != 0;
+  if (record.virtual_id != 0 || (has_virtual_ && !owner_is_id_)) {
     unordered_.push_back(record);
     // More than there may be: then in the order of what there is.
     if (unordered_.size() * sizeof(record) > static_cast<size_t>(context_.options.memory.count) / 16)
@@ -174,6 +171,24 @@ void LockDecoder::write_pair(const LockRecord& begin, const LockRecord* end) {
   begin.act == LockAct::kBlocked ? write_blocked(begin, end) : write_park(begin, end);
 }
 
+// The JVM says that a carrier has the monitor. Until it has released it, the virtual thread that did so was on it.
+recording::ThreadId LockDecoder::previous_owner_of(const LockRecord& begin) {
+  const auto [serial, virtual_id] = capture_.known_threads().owner_of(begin.other, owner_is_id_, at(begin));
+  const auto released = last_release_.find(serial);
+  if (virtual_id == 0 && released != last_release_.end() && released->second.time_ns >= begin.time_ns) {
+    return stacks_.thread(serial, released->second.virtual_id);
+  }
+  return serial != 0 || virtual_id != 0 ? stacks_.thread(serial, virtual_id) : recording::ThreadId();
+}
+
+recording::ThreadId LockDecoder::next_owner_of(const LockRecord& release) {
+  const auto [serial, virtual_id] = capture_.known_threads().owner_of(release.other, owner_is_id_, at(release));
+  const auto released = last_release_.find(serial);
+  // Which of the virtual threads on it is not known yet.
+  const bool is_carrier = virtual_id == 0 && released != last_release_.end() && released->second.virtual_id != 0;
+  return (serial != 0 || virtual_id != 0) && !is_carrier ? stacks_.thread(serial, virtual_id) : recording::ThreadId();
+}
+
 void LockDecoder::write_blocked(const LockRecord& begin, const LockRecord* end) {
   const Chain& chain = chain_of(begin.chain);
   const int64_t until = end != nullptr ? at(*end).count : monotonic_now().count;
@@ -183,7 +198,7 @@ void LockDecoder::write_blocked(const LockRecord& begin, const LockRecord* end) 
       thread_of(begin),
       chain.stack,
       class_of(lock),
-      owner_of(begin),
+      previous_owner_of(begin),
       static_cast<int64_t>(begin.object),
       identity_of(lock),
       static_cast<int64_t>(begin.generation),
@@ -199,6 +214,7 @@ void LockDecoder::write_blocked(const LockRecord& begin, const LockRecord* end) 
 }
 
 void LockDecoder::write_exit(const LockRecord& record) {
+  if (has_virtual_ && !owner_is_id_) last_release_[record.thread] = {record.virtual_id, record.time_ns};
   const Chain& chain = chain_of(record.chain);
   const recording::Value values[] = {
       thread_of(record),
@@ -209,7 +225,7 @@ void LockDecoder::write_exit(const LockRecord& record) {
       static_cast<int64_t>(record.generation),
       static_cast<int64_t>(record.sequence),
       std::string_view(name_of(record.act)),
-      owner_of(record),
+      next_owner_of(record),
       or_null(chain.failure),
       carrier_of(record),
   };
@@ -243,6 +259,10 @@ void LockDecoder::write_park(const LockRecord& begin, const LockRecord* end) {
   const int64_t until = end != nullptr ? at(*end).count : monotonic_now().count;
   const auto time = static_cast<int64_t>(begin.object);
   const bool has_timeout = !begin.is_deadline && time != 0;
+  LockEnd how = end != nullptr ? end->end : LockEnd::kOther;
+  // A virtual thread comes back without knowing for how long it wanted to park.
+  if (begin.virtual_id != 0 && how == LockEnd::kOther && has_timeout && until - at(begin).count >= time)
+    how = LockEnd::kTimeout;
   const recording::Value values[] = {
       until - at(begin).count,
       thread_of(begin),
@@ -258,7 +278,7 @@ void LockDecoder::write_park(const LockRecord& begin, const LockRecord* end) {
       static_cast<int64_t>(end == nullptr),
       or_null(chain.failure),
       carrier_of(begin),
-      end != nullptr ? name_of(end->end) : std::string_view(),
+      name_of(how),
       class_of(static_cast<uint32_t>(begin.generation)),
       identity_of(static_cast<uint32_t>(begin.generation)),
   };

@@ -56,7 +56,8 @@ class LockDecoder {
   [[nodiscard]] int64_t identity_of(uint32_t lock) const;
   recording::ThreadId thread_of(const LockRecord& record);
   recording::ThreadId carrier_of(const LockRecord& record);
-  recording::ThreadId owner_of(const LockRecord& record);
+  recording::ThreadId previous_owner_of(const LockRecord& begin);
+  recording::ThreadId next_owner_of(const LockRecord& release);
   recording::ThreadId thread_by_java_id(int64_t id);
   void take(const LockRecord& record);
   void ends(std::unordered_map<Key, LockRecord>& open, const LockRecord& record);
@@ -81,6 +82,13 @@ class LockDecoder {
   std::unordered_map<Key, LockRecord> blocked_, parks_;
   // Of virtual threads, which change their carriers and so the buffers: not in the order in which they were written.
   std::vector<LockRecord> unordered_;
+  // Before 24 the JVM knows carriers as owners only: of these, by serial, who released a monitor last.
+  struct Release {
+    int64_t virtual_id;
+    uint64_t time_ns;
+  };
+  std::unordered_map<uint32_t, Release> last_release_;
+  bool has_virtual_ = false;
   Counts counts_;
 };
 

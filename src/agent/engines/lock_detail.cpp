@@ -5,6 +5,7 @@
 #include <span>
 
 #include "agent/engines/embedded_classes.h"
+#include "agent/redefinitions.h"
 #include "base/clock.h"
 #include "linux/thread_gate.h"
 
@@ -13,6 +14,7 @@ namespace {
 
 // For ever: threads that wait in a method that was changed call us when they come back, whenever that is.
 std::atomic<LockCapture*> g_capture{nullptr};
+std::atomic<jvmtiEnv*> g_jvmti{nullptr};
 linux::ThreadGate g_gate;
 thread_local linux::ThreadGate::Place* t_place = nullptr;
 
@@ -31,11 +33,25 @@ void JNICALL on_release(JNIEnv*, jclass, jint identity, jint mode, jint times) {
   visit([&](LockCapture& capture) { capture.releasing(identity, static_cast<HoldMode>(mode), times); });
 }
 
+void JNICALL on_parking(JNIEnv* jni, jclass, jlong nanos, jobject thread) {
+  visit([&](LockCapture& capture) { capture.virtual_parking(g_jvmti, jni, nanos, thread); });
+}
+void JNICALL on_parked(JNIEnv* jni, jclass, jobject thread) {
+  visit([&](LockCapture& capture) { capture.virtual_parked(jni, thread); });
+}
+void JNICALL on_unparking(JNIEnv* jni, jclass, jobject thread) {
+  visit([&](LockCapture& capture) { capture.virtual_unparking(jni, thread); });
+}
+
 // By Registrar, so that it is a class of the boot loader that does it.
 void JNICALL register_natives(JNIEnv* jni, jclass) {
-  JNINativeMethod methods[] = {
-      {const_cast<char*>("acquire"), const_cast<char*>("(III)V"), reinterpret_cast<void*>(on_acquire)},
-      {const_cast<char*>("release"), const_cast<char*>("(III)V"), reinterpret_cast<void*>(on_release)}};
+  const auto method = [](const char* name, const char* type, auto* function) {
+    return JNINativeMethod{const_cast<char*>(name), const_cast<char*>(type), reinterpret_cast<void*>(function)};
+  };
+  const JNINativeMethod methods[] = {method("acquire", "(III)V", on_acquire), method("release", "(III)V", on_release),
+                                     method("parking", "(JLjava/lang/Object;)V", on_parking),
+                                     method("parked", "(Ljava/lang/Object;)V", on_parked),
+                                     method("unparking", "(Ljava/lang/Object;)V", on_unparking)};
   if (jclass holds = jni->FindClass(kHoldsClass)) {
     (void)jni->RegisterNatives(holds, methods, static_cast<jint>(std::size(methods)));
     jni->DeleteLocalRef(holds);
@@ -68,16 +84,21 @@ std::string with_dots(std::string name) {
 
 Result<std::unique_ptr<LockDetail>> LockDetail::prepare(EngineContext& context, std::string_view words) {
   std::unique_ptr<LockDetail> detail(new LockDetail(context));
-  JNIEnv* jni = context.jvm.jni();
+  if (Status status = detail->find_classes(words); !status) return std::move(status).error();
+  if (Status status = detail->bring_class(); !status) return std::move(status).error();
+  return detail;
+}
+
+Status LockDetail::find_classes(std::string_view words) {
+  JNIEnv* jni = context_.jvm.jni();
   for (DetailedClass& what : detailed_classes(words)) {
     jclass klass = jni->FindClass(what.name.c_str());
     jni->ExceptionClear();
     if (klass == nullptr) return Error{Errc::kUnsupported, "this JVM has no class " + with_dots(what.name)};
-    detail->targets_.push_back({std::move(what), static_cast<jclass>(jni->NewGlobalRef(klass))});
+    targets_.push_back({std::move(what), static_cast<jclass>(jni->NewGlobalRef(klass))});
     jni->DeleteLocalRef(klass);
   }
-  if (Status status = detail->bring_class(); !status) return std::move(status).error();
-  return detail;
+  return {};
 }
 
 LockDetail::~LockDetail() {
@@ -113,18 +134,10 @@ Status LockDetail::put_on(LockCapture& capture) {
     return Error{Errc::kUnsupported, "this JVM does not let classes be changed"};
   }
   g_gate.open();
+  g_jvmti = jvmti;
   g_capture.store(&capture, std::memory_order_seq_cst);
   is_on_ = true;
-  // HotSpot shows files of all threads or of none; those of others, who load classes meanwhile, stay as they are.
-  Status status = Error{Errc::kUnsupported, "this JVM does not show class files"};
-  if (jvmti->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, nullptr) == JVMTI_ERROR_NONE) {
-    status = retransform();
-    (void)jvmti->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, nullptr);
-  }
-  for (const Target& target : targets_) {
-    if (target.changed) names_ += (names_.empty() ? "" : ", ") + with_dots(target.what.name);
-  }
-  if (status && names_.empty()) status = Error{Errc::kUnsupported, "no class is as expected"};
+  Status status = change(0);
   if (!status) {
     silence();
     (void)take_off();
@@ -132,10 +145,39 @@ Status LockDetail::put_on(LockCapture& capture) {
   return status;
 }
 
-Status LockDetail::retransform() {
+Status LockDetail::also(std::string_view words) {
+  const size_t first = targets_.size();
+  if (Status status = find_classes(words); !status) return status;
+  Status status = change(first);
+  if (!status) {
+    while (targets_.size() > first) {
+      context_.jvm.jni()->DeleteGlobalRef(targets_.back().klass);
+      targets_.pop_back();
+    }
+  }
+  return status;
+}
+
+Status LockDetail::change(size_t first) {
+  jvmtiEnv* jvmti = context_.jvm.jvmti();
+  // HotSpot shows files of all threads or of none; those of others, who load classes meanwhile, stay as they are.
+  Status status = Error{Errc::kUnsupported, "this JVM does not show class files"};
+  if (jvmti->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, nullptr) == JVMTI_ERROR_NONE) {
+    status = retransform(first);
+    (void)jvmti->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, nullptr);
+  }
+  for (size_t i = first; i < targets_.size(); ++i) {
+    if (targets_[i].changed) names_ += (names_.empty() ? "" : ", ") + with_dots(targets_[i].what.name);
+  }
+  if (status && names_.empty()) status = Error{Errc::kUnsupported, "no class is as expected"};
+  return status;
+}
+
+Status LockDetail::retransform(size_t first) {
   std::vector<jclass> classes;
-  for (const Target& target : targets_) classes.push_back(target.klass);
+  for (size_t i = first; i < targets_.size(); ++i) classes.push_back(targets_[i].klass);
   const Nanos begin = monotonic_now();
+  const Redefinitions::Own own(context_.jvm.lib());
   const jvmtiError error = context_.jvm.jvmti()->RetransformClasses(static_cast<jint>(classes.size()), classes.data());
   time_taken_ = time_taken_ + (monotonic_now() - begin);
   if (error == JVMTI_ERROR_NONE) return {};
@@ -156,8 +198,9 @@ void LockDetail::on_class_file(const ClassFile& file) {
       problem = "no memory";
     }
     if (!problem.empty()) {
-      problems_.push_back(with_dots(target.what.name) + " is not as expected: " + problem +
-                          "; who holds it is told as without --lock-detail");
+      problems_.push_back(with_dots(target.what.name) + " is not as expected: " + problem + "; " +
+                          (target.what.word == kVirtualWord ? "virtual threads that park are not seen"
+                                                            : "who holds it is told as without --lock-detail"));
       return;
     }
     std::memcpy(bytes, made->bytes.data(), made->bytes.size());
@@ -176,7 +219,7 @@ Status LockDetail::take_off() {
   if (!is_on_) return {};
   is_on_ = false;
   // Nobody is asked now: the JVM takes the files as they were.
-  Status status = retransform();
+  Status status = retransform(0);
   const jvmtiCapabilities taken = wanted_capabilities();
   (void)context_.jvm.jvmti()->RelinquishCapabilities(&taken);
   return status;

@@ -1,5 +1,5 @@
-// --lock-detail: until the recording ends, classes of java.util.concurrent tell when their locks are acquired and
-// released, and so who holds those that several may hold.
+// Until the recording ends, classes of the JDK tell what the JVM's functions do not: with --lock-detail, those of
+// java.util.concurrent who holds locks that several may hold; and java.lang.VirtualThread when virtual threads park.
 #pragma once
 
 #include <jvmti.h>
@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "agent/engines/engine.h"
@@ -17,7 +18,8 @@ namespace tarsier::agent {
 
 class LockDetail {
  public:
-  // On the session's thread. Brings our class into the JVM, where it stays; nothing else is changed yet.
+  // On the session's thread. `words`: see detailed_classes(). Brings our class into the JVM, where it stays; nothing
+  // else is changed yet.
   static Result<std::unique_ptr<LockDetail>> prepare(EngineContext& context, std::string_view words);
   ~LockDetail();
   LockDetail(const LockDetail&) = delete;
@@ -25,16 +27,18 @@ class LockDetail {
 
   // From now on, until silence(), the capture is told. At most one at a time is on.
   Status put_on(LockCapture& capture);
+  // More of them, once it is on.
+  Status also(std::string_view words);
   // Any thread: nobody is in the capture any more when it returns.
-  void silence();
+  static void silence();
   // On the session's thread: the classes are as they were.
   Status take_off();
 
   void on_class_file(const ClassFile& file);
 
-  // For the user: the classes that are changed, and why some are not.
-  [[nodiscard]] const std::string& names() const { return names_; }
-  [[nodiscard]] const std::vector<std::string>& problems() const { return problems_; }
+  // For the user: the classes that are changed, and why some are not, since this was asked last.
+  [[nodiscard]] std::string take_names() { return std::exchange(names_, {}); }
+  [[nodiscard]] std::vector<std::string> take_problems() { return std::exchange(problems_, {}); }
   [[nodiscard]] Nanos time_taken() const { return time_taken_; }
 
  private:
@@ -44,8 +48,11 @@ class LockDetail {
     bool changed = false;
   };
   explicit LockDetail(EngineContext& context) : context_(context) {}
+  Status find_classes(std::string_view words);
   Status bring_class();
-  Status retransform();
+  // Those from this one on.
+  Status change(size_t first);
+  Status retransform(size_t first);
 
   EngineContext& context_;
   std::vector<Target> targets_;

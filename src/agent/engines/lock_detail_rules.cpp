@@ -92,12 +92,25 @@ std::vector<DetailedClass> latches() {
            {call(Place::kReturn, "tryReleaseShared", "opened", {kResult, kContended, mode(kLatch), kSelf})}}};
 }
 
+// Virtual threads leave their carriers without Unsafe.park.
+std::vector<DetailedClass> virtual_threads() {
+  const Argument for_ever{.kind = Kind::kLong, .value = 0};
+  Insertion park = call(Place::kEntry, "park", "parking", {for_ever, kSelf});
+  Insertion unpark = call(Place::kEntry, "unpark", "unparking", {kSelf});
+  unpark.descriptor = "()V";
+  return {{kVirtualWord,
+           "java/lang/VirtualThread",
+           {std::move(park), call(Place::kEntry, "parkNanos", "parking", {kTimes, kSelf}),
+            call(Place::kReturn, "park", "parked", {kSelf}), call(Place::kReturn, "parkNanos", "parked", {kSelf}),
+            std::move(unpark)}}};
+}
+
 }  // namespace
 
 std::vector<DetailedClass> detailed_classes(std::string_view words) {
   std::vector<DetailedClass> classes;
   const std::string all = "," + std::string(words) + ",";
-  for (const auto make : {read_write_locks, semaphores, stamped_locks, latches}) {
+  for (const auto make : {read_write_locks, semaphores, stamped_locks, latches, virtual_threads}) {
     std::vector<DetailedClass> made = make();
     if (all.find("," + std::string(made.front().word) + ",") == std::string::npos) continue;
     classes.insert(classes.end(), std::make_move_iterator(made.begin()), std::make_move_iterator(made.end()));

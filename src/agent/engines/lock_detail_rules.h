@@ -1,4 +1,4 @@
-// Which classes --lock-detail changes, and what is put into them.
+// Which classes are changed while locks are recorded, and what is put into them.
 #pragma once
 
 #include <string>
@@ -10,6 +10,9 @@
 namespace tarsier::agent {
 
 constexpr const char* kHoldsClass = "java/util/concurrent/locks/TarsierHolds";
+
+// Beside the words of --lock-detail.
+constexpr const char* kVirtualWord = "virtual";
 
 struct DetailedClass {
   std::string_view word;  // of the option

@@ -141,7 +141,7 @@ bool is_lock_record(uint64_t address, const LockCapture::Caller& caller) {
   }
   const uint64_t result = g_hooked.unpark.load(std::memory_order_relaxed)(env, unsafe, target, c, d, e, f, g);
   if (unpark.session == 0) return result;
-  if (const LockVisit capture; capture) capture->unparked(unpark, caller);
+  if (const LockVisit capture; capture) capture->unparked(unpark, &caller);
   return result;
 }
 

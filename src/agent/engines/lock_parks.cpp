@@ -54,6 +54,7 @@ LockCapture::Park LockCapture::park(jvmtiEnv* jvmti, JNIEnv* jni, bool is_deadli
   record.object = static_cast<uint64_t>(time);
   record.is_deadline = is_deadline;
   record.virtual_id = virtual_id_of(mine->thread->java_thread);
+  if (record.virtual_id != 0 && virtual_parks_told_.load(std::memory_order_relaxed)) return {};
   jthread self = mine->thread->ref;
   if (record.virtual_id != 0 && jvmti->GetCurrentThread(&self) != JVMTI_ERROR_NONE) self = nullptr;
   if (jobject blocker = self != nullptr ? jni->GetObjectField(self, layout_.park_blocker) : nullptr) {
@@ -72,7 +73,8 @@ LockCapture::Park LockCapture::park(jvmtiEnv* jvmti, JNIEnv* jni, bool is_deadli
 void LockCapture::parked(JNIEnv* jni, const Park& park) noexcept {
   if (park.session != session_) return;
   const uint64_t time = lock_time_ns();
-  waited_[park.lock].until_ns.store(time, std::memory_order_relaxed);
+  auto& waited_until = waited_[park.lock].until_ns;
+  if (waited_until.load(std::memory_order_relaxed) < time) waited_until.store(time, std::memory_order_relaxed);
   waited_[park.lock].threads.fetch_sub(1, std::memory_order_relaxed);
   Local* mine = enter_for_event();
   if (mine == nullptr) return;
@@ -101,7 +103,7 @@ LockCapture::Unpark LockCapture::unparking(JNIEnv* jni, jobject target) noexcept
   return unpark;
 }
 
-void LockCapture::unparked(const Unpark& unpark, const Caller& caller) noexcept {
+void LockCapture::unparked(const Unpark& unpark, const Caller* caller) noexcept {
   if (unpark.session != session_) return;
   Local* mine = enter_for_event();
   if (mine == nullptr) return;
@@ -112,8 +114,55 @@ void LockCapture::unparked(const Unpark& unpark, const Caller& caller) noexcept 
   record.other = static_cast<uint64_t>(unpark.target);
   record.sequence = unpark.sequence;
   record.virtual_id = virtual_id_of(mine->thread->java_thread);
-  record.chain = chain_of(*mine, &caller);
+  record.chain = chain_of(*mine, caller);
   write(*mine, record);
+}
+
+void LockCapture::virtual_parking(jvmtiEnv* jvmti, JNIEnv* jni, int64_t timeout_ns, jobject thread) noexcept {
+  Local* mine = enter();
+  jobject blocker = mine != nullptr ? jni->GetObjectField(thread, layout_.park_blocker) : nullptr;
+  if (blocker == nullptr) return;
+  const Stopwatch watch(*mine);
+  LockRecord record{};
+  record.act = LockAct::kPark;
+  record.object = static_cast<uint64_t>(std::max<int64_t>(timeout_ns, 0));
+  record.virtual_id = virtual_id_of(mine->thread->java_thread);
+  describe_blocker(jvmti, jni, blocker, record);
+  jni->DeleteLocalRef(blocker);
+  record.chain = chain_of(*mine, nullptr);
+  record.sequence = park_sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
+  record.time_ns = lock_time_ns();
+  write(*mine, record);
+  // It may go on wherever and whenever: holds of the next seconds are taken for waited for.
+  constexpr uint64_t kSome = 10'000'000'000;
+  waited_[record.lock].until_ns.store(record.time_ns + kSome, std::memory_order_relaxed);
+}
+
+void LockCapture::virtual_parked(JNIEnv* jni, jobject thread) noexcept {
+  jobject blocker = jni->GetObjectField(thread, layout_.park_blocker);
+  if (blocker == nullptr) return;
+  jni->DeleteLocalRef(blocker);
+  const uint64_t time = lock_time_ns();
+  Local* mine = enter_for_event();
+  if (mine == nullptr) return;
+  const Stopwatch watch(*mine);
+  LockRecord record{};
+  record.time_ns = time;
+  record.act = LockAct::kParked;
+  record.virtual_id = virtual_id_of(mine->thread->java_thread);
+  if (layout_.interrupted != nullptr && jni->GetBooleanField(thread, layout_.interrupted) == JNI_TRUE) {
+    record.end = LockEnd::kInterrupt;
+  }
+  record.sequence = park_sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
+  write(*mine, record);
+}
+
+void LockCapture::virtual_unparking(JNIEnv* jni, jobject thread) noexcept {
+  // Who sets it later has not parked yet, and will not.
+  jobject blocker = jni->GetObjectField(thread, layout_.park_blocker);
+  if (blocker == nullptr) return;
+  jni->DeleteLocalRef(blocker);
+  unparked(unparking(jni, thread), nullptr);
 }
 
 }  // namespace tarsier::agent

@@ -1,8 +1,8 @@
 package java.util.concurrent.locks;
 
 /**
- * What the agent's option lockdetail makes the classes of java.util.concurrent call when a lock was acquired and is about to be
- * released. It lives where these can see it, in the boot loader. As long as nobody has ever had to wait for a lock, a call ends
+ * What the agent makes classes of the JDK call: with its option lockdetail those of java.util.concurrent, when a lock was acquired
+ * and is about to be released, and java.lang.VirtualThread, when virtual threads park. It lives where these can see it, in the boot loader. As long as nobody has ever had to wait for a lock, a call ends
  * here, in code that the JVM compiles into the caller.
  *
  * The parameters are what src/classfile/insert_calls.h passes: booleans as ints.
@@ -82,6 +82,13 @@ public final class TarsierHolds {
             release(System.identityHashCode(lock), READ, 1);
         }
     }
+
+    /** `nanos`: how long at most, 0: for ever. */
+    public static native void parking(long nanos, Object virtualThread);
+
+    public static native void parked(Object virtualThread);
+
+    public static native void unparking(Object virtualThread);
 
     private static native void acquire(int identity, int mode, int times);
 
