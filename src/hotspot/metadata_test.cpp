@@ -1,6 +1,7 @@
 // Methods, their names and what their bytecodes call, in memory laid out by hand as HotSpot does it.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -91,8 +92,11 @@ class ClassImage {
   Jvm jvm;
 
  private:
+  // Each exists once.
   Address symbol(const std::string& text) {
-    const Address at = jvm.image.reserve(2 + text.size());
+    Address& at = symbols_[text];
+    if (at != 0) return at;
+    at = jvm.image.reserve(2 + text.size());
     jvm.image.put<uint16_t>(at, static_cast<uint16_t>(text.size()));
     for (size_t i = 0; i < text.size(); ++i) jvm.image.put(at + 2 + i, text[i]);
     return at;
@@ -103,6 +107,7 @@ class ClassImage {
   }
   const bool modern_;
   Address pool_ = 0, klass_ = 0, methods_ = 0, cache_ = 0, entries_ = 0;
+  std::map<std::string, Address> symbols_;
   uint16_t next_constant_ = 1;
   uint64_t next_entry_ = 1;
 };
@@ -155,6 +160,24 @@ TEST(Methods, what_its_class_does_not_know_is_no_method) {
   EXPECT_EQ(methods->at(stray), nullptr);
   EXPECT_EQ(methods->at(0), nullptr);
   EXPECT_EQ(methods->at(0xdeadbeef0), nullptr);
+}
+
+TEST(Methods, what_threads_are_still_in_when_its_class_is_redefined_has_its_name) {
+  ClassImage image(true);
+  const Address old = image.jvm.image.reserve(24), stranger = image.jvm.image.reserve(24);
+  image.fill(old, "work", {1, 2, 3}, {});
+  image.fill(stranger, "play", {1}, {});
+  image.method("rest", {1}, {});
+  const Address successor = image.method("work", {1}, {});
+  const auto structs = image.jvm.load();
+  auto methods = Methods::find(image.jvm.image, *structs, 25);
+  ASSERT_TRUE(methods);
+  const MethodInfo* info = methods->at(old);
+  ASSERT_NE(info, nullptr);
+  EXPECT_EQ(info->name, "work");
+  EXPECT_EQ(info->code_size, 3);
+  EXPECT_EQ(methods->at(successor)->code_size, 1);
+  EXPECT_EQ(methods->at(stranger), nullptr);
 }
 
 TEST(Methods, a_class_that_gets_another_ones_place_without_an_unloading_is_looked_at_again) {

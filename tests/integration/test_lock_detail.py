@@ -13,6 +13,7 @@ MODES = ["rw", "fair-rw", "semaphore", "fair-semaphore", "stamped"]
 HOLD_US = 2000
 SECONDS = 3
 FIRST_WITH_STAMPS = 17  # before, StampedLock is another class
+FIRST_WITH_VIRTUAL = 21
 
 
 def judged(truth, file, window=None):
@@ -41,6 +42,8 @@ def recorded(jdk, classes, file, *command, detail=ALL):
 def needs(jdk, mode):
     if mode == "stamped" and jdk.major < FIRST_WITH_STAMPS:
         pytest.skip("another StampedLock")
+    if mode == "virtual" and jdk.major < FIRST_WITH_VIRTUAL:
+        pytest.skip("no virtual threads")
 
 
 @pytest.mark.every_jvm
@@ -100,10 +103,11 @@ def class_code(tmp_path_factory):
 
 
 @pytest.mark.every_jvm
-def test_ten_sessions_leave_the_classes_as_they_were(jdk, classes, class_code, tmp_path):
-    needs(jdk, "stamped")
+@pytest.mark.parametrize("threads", [pytest.param((), id="platform"), pytest.param(("virtual",), id="virtual")])
+def test_ten_sessions_leave_the_classes_as_they_were(jdk, classes, class_code, tmp_path, threads):
+    needs(jdk, "virtual" if threads else "stamped")
     file = tmp_path / "out.jfr"
-    with Program(jdk, classes, "SharedLocks", class_code) as program:
+    with Program(jdk, classes, "SharedLocks", class_code, *threads) as program:
         program.ready()
         before = program.ask("code").split()
         assert "0" not in before

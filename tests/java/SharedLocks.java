@@ -10,32 +10,36 @@ import java.util.concurrent.locks.StampedLock;
 /**
  * Threads that use every lock that several may hold, all the time, and notice if one is held by whom it must not be.
  *
- *   java SharedLocks LIBRARY        LIBRARY: of class_code.c
+ *   java SharedLocks LIBRARY [virtual]        LIBRARY: of class_code.c; virtual: the threads are
  *
- * "code" tells a number for the code of the classes that --lock-detail changes, "done" how often all was used, "stop" ends the
+ * "code" tells a number for the code of the classes that are changed while locks are recorded, "done" how often all was used, "stop" ends the
  * threads and tells what is still held: nothing.
  */
 public final class SharedLocks {
     private static final String[] CHANGED = {
         "java.util.concurrent.locks.ReentrantReadWriteLock$Sync", "java.util.concurrent.Semaphore$Sync",
         "java.util.concurrent.Semaphore$FairSync", "java.util.concurrent.locks.StampedLock", "java.util.concurrent.CountDownLatch$Sync"};
+    private static final String VIRTUAL_THREAD = "java.lang.VirtualThread";
     private static final int THREADS = 4;
 
     private static final ReentrantReadWriteLock readWrite = new ReentrantReadWriteLock();
     private static final Semaphore permits = new Semaphore(2), fair = new Semaphore(2, true);
     private static final StampedLock stamped = new StampedLock();
     private static long byWriter, byStampedWriter;
+    private static boolean virtual;
     private static volatile boolean stopped;
     private static volatile String wrong = "nothing";
 
     public static void main(String[] args) throws Exception {
         System.load(args[0]);
+        virtual = args.length > 1;
         long[] done = new long[THREADS];
         Thread[] threads = new Thread[THREADS];
         for (int i = 0; i < THREADS; i++) {
             int number = i;
-            threads[i] = new Thread(() -> live(done, number), "user-" + i);
-            threads[i].start();
+            Runnable body = () -> live(done, number);
+            threads[i] = virtual ? VirtualDeep.startVirtual("user-" + i, body) : new Thread(body, "user-" + i);
+            if (!virtual) threads[i].start();
         }
         Map<String, Callable<String>> words = new HashMap<>();
         words.put("code", SharedLocks::code);
@@ -127,6 +131,7 @@ public final class SharedLocks {
     private static String code() throws ClassNotFoundException {
         StringBuilder text = new StringBuilder();
         for (String name : CHANGED) text.append(Long.toHexString(codeOf(Class.forName(name)))).append(' ');
+        if (virtual) text.append(Long.toHexString(codeOf(Class.forName(VIRTUAL_THREAD))));
         return text.toString().trim();
     }
 
