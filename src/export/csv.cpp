@@ -24,12 +24,19 @@ constexpr std::string_view kHeader =
     "owner_kind,owner_thread,owner_method,owner_chain\r\n";
 constexpr size_t kMostFrames = 1000;
 
-class Rows {
+}  // namespace
+
+// The model may have grown between two rows; what was in it stays.
+class CsvExport::Rows {
  public:
   Rows(const analysis::Model& model, const analysis::LockCode& code, std::ostream& out)
-      : model_(model), code_(code), labels_(analysis::label_methods(model, false)), out_(out) {}
+      : model_(model), code_(code), out_(out) {}
 
   void add(const Contention& contention, std::span<const Piece> pieces) {
+    if (labelled_ != model_.methods.size()) {
+      labels_ = analysis::label_methods(model_, false);
+      labelled_ = model_.methods.size();
+    }
     ++number_;
     begin_of_row_ = std::string(analysis::lock_group_name(contention.group)) + "," +
                     (contention.after_wait ? "true" : "false") + "," +
@@ -68,12 +75,11 @@ class Rows {
   const analysis::Model& model_;
   const analysis::LockCode& code_;
   analysis::Labels labels_;
+  size_t labelled_ = 0;  // so many methods
   std::ostream& out_;
   uint64_t number_ = 0;
   std::string begin_of_row_;
 };
-
-}  // namespace
 
 std::string csv_cell(std::string_view text) {
   std::string cell = visible(text);
@@ -84,16 +90,37 @@ std::string csv_cell(std::string_view text) {
   return quoted + "\"";
 }
 
+CsvExport::CsvExport(std::ostream& out) : out_(out) {
+  out_ << kHeader;
+}
+
+CsvExport::~CsvExport() = default;
+
+void CsvExport::add(const analysis::Model& model, const analysis::LockCode& code, const Contention& contention,
+                    std::span<const Piece> pieces) {
+  if (!rows_) rows_ = std::make_unique<Rows>(model, code, out_);
+  if (out_.good()) rows_->add(contention, pieces);
+}
+
+analysis::LockQuestion CsvExport::question() {
+  return {.by = {analysis::LockAspect::kGroup},
+          .each = [this](const auto& model, const auto& code, const auto& contention, auto pieces) {
+            add(model, code, contention, pieces);
+          }};
+}
+
 Status export_csv(const analysis::Model& model, std::ostream& out) {
+  CsvExport rows(out);
   const analysis::LockCode code(model);
-  Rows rows(model, code, out);
-  out << kHeader;
-  analysis::for_each_contention(model, code, analysis::Selection(),
-                                [&](const Contention& contention, std::span<const Piece> pieces) {
-                                  if (out.good()) rows.add(contention, pieces);
-                                });
-  out.flush();
-  if (!out.good()) return Error{Errc::kFailed, "csv: writing failed; is the disk full?"};
+  analysis::for_each_contention(
+      model, code, analysis::Selection(),
+      [&](const Contention& contention, std::span<const Piece> pieces) { rows.add(model, code, contention, pieces); });
+  return rows.finish();
+}
+
+Status CsvExport::finish() {
+  out_.flush();
+  if (!out_.good()) return Error{Errc::kFailed, "csv: writing failed; is the disk full?"};
   return {};
 }
 
