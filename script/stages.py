@@ -115,7 +115,7 @@ def of_failed(output):
     return told if told and ended else told + "\n".join(output.splitlines()[-60:])
 
 
-FEW = 3  # failures that may be the machine's
+FEW = 12  # failures that may be the machine's
 NO_CHANCE = ("JvmCrashed", "Timeout", "has not ended")  # a crash or something that hangs is never the machine's fault
 
 
@@ -137,20 +137,30 @@ def same_case(of_junit, of_pytest):
 
 def second_try(command, seconds, report, counts):
     """Tests that measure a program on a machine that others use, too, fail now and then by chance. A few of them are run
-    once more, alone: who does not pass has failed, who passes is named in the summary. Crashes get no second try."""
+    once more, alone, those that fail again a third time: who never passes has failed, who does is named in the summary.
+    Crashes get no second try."""
     failed = {name: why for name, (_, why) in cases_of(report).items() if why.startswith("failure")}
     if len(failed) != counts.failed or len(failed) > FEW or any(word in why for why in failed.values() for word in NO_CHANCE):
         return
-    print(f"run once more, alone: {' '.join(failed)}", flush=True)
-    report.unlink()
-    counted([*command, *failed], seconds, report)
-    again = cases_of(report) if report.exists() else {}
-    for name, why in failed.items():
-        if again.get(name, (False, ""))[0]:
+    for _ in range(2):
+        print(f"run once more, alone: {' '.join(failed)}", flush=True)
+        report.unlink(missing_ok=True)
+        counted([*command, *failed], seconds, report)
+        again = cases_of(report) if report.exists() else {}
+        for name, why in list(failed.items()):
+            passed, problem = again.get(name, (False, "not run"))
+            if not passed and not problem.startswith("skipped"):
+                continue
+            del failed[name]
             counts.failed -= 1
-            counts.passed += 1
             counts.failures = [other for other in counts.failures if not same_case(other, name)]
-            counts.unsteady.append(f"{name}: {why.splitlines()[0][:200]}")
+            if passed:
+                counts.passed += 1
+                counts.unsteady.append(f"{name}: {why.splitlines()[0][:200]}")
+            else:
+                counts.add(skipped(name, problem.removeprefix("skipped ")))
+        if not failed:
+            return
 
 
 def pytest(folder, *arguments, seconds=600, build_tests=False, on_each_jvm=False, measures=False):

@@ -63,6 +63,10 @@ void JNICALL on_monitor_entered(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject o
 void JNICALL on_monitor_wait(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object, jlong) {
   visit([&](Session& session) { session.on_monitor_wait(jvmti, jni, object); });
 }
+void JNICALL on_class_file(jvmtiEnv* jvmti, JNIEnv*, jclass redefined, jobject, const char* name, jobject, jint size,
+                           const unsigned char* bytes, jint* new_size, unsigned char** new_bytes) {
+  visit([&](Session& session) { session.on_class_file({jvmti, redefined, name, bytes, size, new_size, new_bytes}); });
+}
 // AsyncGetCallTrace refuses to work unless somebody listens to class loading.
 void JNICALL on_class_load(jvmtiEnv*, JNIEnv*, jthread, jclass) {}
 // Not through the gate: it waits for the session, which waits for the gate. The slot keeps the session alive.
@@ -86,6 +90,7 @@ Status install_callbacks(jvmtiEnv* jvmti) {
   callbacks.MonitorContendedEnter = on_monitor_enter;
   callbacks.MonitorContendedEntered = on_monitor_entered;
   callbacks.MonitorWait = on_monitor_wait;
+  callbacks.ClassFileLoadHook = on_class_file;
   callbacks.DynamicCodeGenerated = on_dynamic_code;
   if (jvmti->SetEventCallbacks(&callbacks, sizeof(callbacks)) != JVMTI_ERROR_NONE) {
     return Error{Errc::kFailed, "the JVM does not take our JVMTI callbacks"};

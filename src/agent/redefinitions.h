@@ -14,6 +14,10 @@ class Redefinitions {
   // Of a libjvm without symbols, as that of 8 is, it is not known: then it is as if there were none.
   static Redefinitions find(const LibJvm& lib);
 
+  // What was redefined until now concerns no sample: they are all taken later.
+  void start_here() {
+    if (count_ != nullptr) last_count_ = *count_;
+  }
   // Before a batch of samples is decoded.
   void begin();
   [[nodiscard]] uint64_t now() const { return now_; }

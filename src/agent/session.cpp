@@ -78,6 +78,10 @@ void Session::on_monitor_entered(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) {
   for (auto& engine : engines_) engine->on_monitor_entered(jvmti, jni, object);
 }
 
+void Session::on_class_file(const ClassFile& file) {
+  for (auto& engine : engines_) engine->on_class_file(file);
+}
+
 void Session::on_monitor_wait(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) {
   for (auto& engine : engines_) engine->on_monitor_wait(jvmti, jni, object);
 }

@@ -41,6 +41,7 @@ class Session {
   void on_monitor_enter(jvmtiEnv* jvmti, JNIEnv* jni, jobject object);
   void on_monitor_entered(jvmtiEnv* jvmti, JNIEnv* jni, jobject object);
   void on_monitor_wait(jvmtiEnv* jvmti, JNIEnv* jni, jobject object);
+  void on_class_file(const ClassFile& file);
   // Waits until the session has started, or failed to: what the program does first is then recorded too.
   void wait_until_started();
   // Asks the session to finish and waits until it has let go of the JVM.

@@ -100,6 +100,7 @@ class Loader : public recording::Visitor {
   void monitor_exit(const recording::Chunk&, const recording::EventView&, const LockFields&);
   void thread_park(const recording::Chunk&, const recording::EventView&, const LockFields&);
   void unpark(const recording::Chunk&, const recording::EventView&, const LockFields&);
+  void lock_hold(const recording::Chunk&, const recording::EventView&, const LockFields&);
   void deadlock(const recording::Chunk&, const recording::EventView&, const LockFields&);
 
   Selected& select(recording::Chunk& chunk, recording::TypeIndex type);

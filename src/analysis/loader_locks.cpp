@@ -36,6 +36,9 @@ const Loader::LockType Loader::kLockTypes[] = {
      {"eventThread", "stackTrace", "failure", "parkedClass", "identity", "address", "duration", "sequence",
       "endSequence", "owner", "conditionOf", "conditionOfIdentity"}},
     {"tarsier.Unpark", &Loader::unpark, {"eventThread", "stackTrace", "failure", "target", "sequence"}},
+    {"tarsier.LockHold",
+     &Loader::lock_hold,
+     {"eventThread", "stackTrace", "failure", "lockClass", "identity", "", "duration", "fromBefore"}},
     {"tarsier.Deadlock",
      &Loader::deadlock,
      {"eventThread", "stackTrace", "", "lockClass", "identity", "", "kind", "owner", "cycle"}},
@@ -139,6 +142,20 @@ void Loader::unpark(const Chunk& chunk, const EventView& event, const LockFields
                                   .stack = sample.failed ? StackIndex(0) : sample.stack,
                                   .target = other_thread(chunk, event, target)});
   locks_.came(model_, sample.time_ns);
+}
+
+void Loader::lock_hold(const Chunk& chunk, const EventView& event, const LockFields& fields) {
+  const auto& [u1, u2, u3, u4, u5, u6, duration, from_before, u7, u8, u9, u10] = fields;
+  const Sample sample = lock_sample(chunk, event, fields);
+  const bool before = event.number(from_before) != 0;
+  model_.locks.holds.push_back(
+      {.begin_ns = before ? -kLatest : sample.time_ns,
+       .end_ns = as_time(sample.time_ns + std::clamp<int64_t>(event.number(duration), 0, kLatest)),
+       .lock = resolve_lock(chunk, event, fields),
+       .thread = sample.thread,
+       .stack = sample.failed ? StackIndex(0) : sample.stack,
+       .from_before = before});
+  locks_.came(model_, model_.locks.holds.back().end_ns);
 }
 
 }  // namespace tarsier::analysis

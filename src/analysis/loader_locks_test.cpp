@@ -145,6 +145,34 @@ TEST(LoaderLocks, reads_all_that_we_write) {
   EXPECT_TRUE(locks.has_owners());
 }
 
+TEST(LoaderLocks, reads_who_held_a_lock_of_several) {
+  OwnRecording file;
+  const auto a = file.thread(1, "A");
+  const auto klass = file.writer().klass("p/Lock");
+  const auto hold = [&](int64_t begin, int64_t duration, int64_t from_before, std::string_view failure) {
+    const auto stack = failure.data() == nullptr ? file.stack("leave") : recording::StackId{};
+    file.event(Event::kLockHold, begin,
+               {duration, a, stack, klass, int64_t{0x34}, std::string_view("permit"), from_before, int64_t{0}, failure,
+                kNoThread});
+  };
+  hold(5'000'000'000, 300, 0, kNull);
+  hold(5'000'000'400, 0, 1, kNull);
+  hold(5'000'000'500, 100, 0, "no Java frame");
+  const Model model = file.load();
+  const auto& holds = model.locks.holds;
+  ASSERT_EQ(holds.size(), 3U);
+  EXPECT_EQ(holds[0].begin_ns - model.clock_offset_ns, 5'000'000'000);
+  EXPECT_EQ(holds[0].end_ns - holds[0].begin_ns, 300);
+  EXPECT_EQ(model.threads[holds[0].thread.value].name, "A");
+  EXPECT_EQ(lock_name(model, holds[0].lock), "p.Lock@34");
+  EXPECT_EQ(model.methods[model.stacks[holds[0].stack.value].method.value].name, "p.C.leave");
+  EXPECT_FALSE(holds[0].from_before);
+  EXPECT_TRUE(holds[1].from_before);
+  EXPECT_EQ(holds[1].end_ns - holds[0].begin_ns, 400);
+  EXPECT_LT(holds[1].begin_ns, holds[0].begin_ns - 1'000'000'000'000) << "since when is not known";
+  EXPECT_EQ(holds[2].stack, StackIndex(0));
+}
+
 Model load_chunk(const TestChunk& chunk) {
   const auto bytes = encode_chunk(chunk);
   LockPass locks;

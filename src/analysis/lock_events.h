@@ -74,20 +74,33 @@ struct Unpark {
   ThreadIndex target{};
 };
 
+// A lock that several may hold, while others waited for it. From before: it is not known since when.
+struct LockHold {
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
+  LockIndex lock{};
+  ThreadIndex thread{};
+  StackIndex stack{};  // of the release
+  bool from_before = false;
+};
+
 struct LockEvents {
   std::vector<LockObject> locks;
   std::vector<MonitorEnter> enters;
   std::vector<MonitorExit> exits;
   std::vector<ThreadPark> parks;
   std::vector<Unpark> unparks;
+  std::vector<LockHold> holds;
   // Of large recordings, how many were analysed while they were read, and are not in the columns any more.
   struct Counts {
-    uint64_t enters = 0, exits = 0, parks = 0, unparks = 0;
-    [[nodiscard]] uint64_t all() const { return enters + exits + parks + unparks; }
+    uint64_t enters = 0, exits = 0, parks = 0, unparks = 0, holds = 0;
+    [[nodiscard]] uint64_t all() const { return enters + exits + parks + unparks + holds; }
   };
   Counts taken;
 
-  [[nodiscard]] size_t in_columns() const { return enters.size() + exits.size() + parks.size() + unparks.size(); }
+  [[nodiscard]] size_t in_columns() const {
+    return enters.size() + exits.size() + parks.size() + unparks.size() + holds.size();
+  }
   [[nodiscard]] bool complete() const { return taken.all() == 0; }
   [[nodiscard]] bool has_parks() const { return !parks.empty() || taken.parks > 0; }
   [[nodiscard]] bool has_enters() const { return !enters.empty() || taken.enters > 0; }

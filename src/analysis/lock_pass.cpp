@@ -129,6 +129,7 @@ void LockPass::finish(Model& model) {
     locks.taken.exits += std::exchange(locks.exits, {}).size();
     locks.taken.parks += std::exchange(locks.parks, {}).size();
     locks.taken.unparks += std::exchange(locks.unparks, {}).size();
+    locks.taken.holds += std::exchange(locks.holds, {}).size();
   }
   work_.reset();
 }

@@ -56,6 +56,16 @@ class LockTrace : public ModelMaker {
         {.time_ns = time, .sequence = sequence, .thread = thread, .stack = stack(frames), .target = target});
     return events().unparks.back();
   }
+  LockHold& hold(LockIndex lock, ThreadIndex thread, int64_t begin, int64_t end, std::string_view frames) {
+    events().holds.push_back(
+        {.begin_ns = begin, .end_ns = end, .lock = lock, .thread = thread, .stack = stack(frames)});
+    return events().holds.back();
+  }
+  LockHold& hold_from_before(LockIndex lock, ThreadIndex thread, int64_t end, std::string_view frames) {
+    LockHold& made = hold(lock, thread, INT64_MIN / 2, end, frames);
+    made.from_before = true;
+    return made;
+  }
 
   [[nodiscard]] std::string owner_text(const Owner& owner) const {
     switch (owner.kind) {

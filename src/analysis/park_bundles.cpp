@@ -123,6 +123,7 @@ void ParkBundles::bundle(Past& past, std::span<const uint32_t> parks, std::span<
       if (park.end_sequence > 0) {
         bundled.unparked = true;
         bundled.unpark_sequence = unpark.sequence;
+        bundled.unpark_ns = unpark.time_ns;
       }
       // One that came before the thread parked may have been meant for what it waited for the last time.
       const bool sure = unpark.sequence > park.sequence || (past.parked && past.blocker == park.blocker);

@@ -16,7 +16,8 @@ namespace tarsier::analysis {
 struct BundledPark {
   ThreadPark park;
   bool unparked = false;        // ended by an unpark,
-  int64_t unpark_sequence = 0;  // with this number
+  int64_t unpark_sequence = 0;  // with this number,
+  int64_t unpark_ns = 0;        // then
 };
 
 // An unpark let somebody go on who was waiting for this blocker.

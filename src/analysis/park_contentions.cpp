@@ -17,6 +17,7 @@ bool in_order(const Release& a, const Release& b) {
 void ParkContentions::settle(const LockEvents& events, Horizon horizon, SettledEvents& settled) {
   new_releases_.clear();
   bundles_.settle(events, horizon, settled, waiting_, new_releases_);
+  holders_.settle(events, settled);
   if (waiting_.empty()) return;
   const size_t locks = events.locks.size();
   releases_.resize(locks + 1);
@@ -83,7 +84,9 @@ void ParkContentions::tell(const BundledPark& bundled, const Releases& releases)
 void ParkContentions::cut(const Contention& contention, const BundledPark& bundled, const Releases& releases) {
   const ThreadPark& park = bundled.park;
   pieces_.start(contention);
-  if (park.blocker != kNoLock && park.sequence > 0) {
+  const int64_t held_until = bundled.unparked ? std::min(bundled.unpark_ns, park.end_ns) : park.end_ns;
+  const bool holders_known = park.blocker != kNoLock && holders_.cut(park, held_until, pieces_, budget_);
+  if (!holders_known && park.blocker != kNoLock && park.sequence > 0) {
     const int64_t end = park.end_sequence > 0 ? park.end_sequence : INT64_MAX;
     at_releases(park, bundled.unparked ? bundled.unpark_sequence : end, releases);
   }

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "analysis/lock_holders.h"
 #include "analysis/park_bundles.h"
 
 namespace tarsier::analysis {
@@ -12,7 +13,13 @@ class ParkContentions {
  public:
   ParkContentions(const LockCode& code, const LockLimits& limits, PieceBudget& budget, LockAccount& account,
                   const ContentionSink& sink)
-      : code_(code), limits_(limits), budget_(budget), account_(account), sink_(sink), bundles_(code, account) {}
+      : code_(code),
+        limits_(limits),
+        budget_(budget),
+        account_(account),
+        sink_(sink),
+        bundles_(code, account),
+        holders_(limits, account) {}
 
   // Tells the sink of those that are final. `settled`: by which events; the others must be given again.
   void settle(const LockEvents& events, Horizon horizon, SettledEvents& settled);
@@ -36,6 +43,7 @@ class ParkContentions {
   LockAccount& account_;
   const ContentionSink& sink_;
   ParkBundles bundles_;
+  LockHolders holders_;
   std::vector<Releases> releases_;    // by lock
   std::vector<BundledPark> waiting_;  // until all releases are known
   size_t changes_ = 0;                // of all releases

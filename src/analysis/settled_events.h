@@ -9,19 +9,21 @@
 namespace tarsier::analysis {
 
 struct SettledEvents {
-  std::vector<bool> enters, exits, parks, unparks;  // by index
+  std::vector<bool> enters, exits, parks, unparks, holds;  // by index
 
   void start(const LockEvents& events) {
     enters.assign(events.enters.size(), false);
     exits.assign(events.exits.size(), false);
     parks.assign(events.parks.size(), false);
     unparks.assign(events.unparks.size(), false);
+    holds.assign(events.holds.size(), false);
   }
   void take_out_of(LockEvents& events) const {
     events.taken.enters += remove(events.enters, enters);
     events.taken.exits += remove(events.exits, exits);
     events.taken.parks += remove(events.parks, parks);
     events.taken.unparks += remove(events.unparks, unparks);
+    events.taken.holds += remove(events.holds, holds);
   }
 
  private:

@@ -60,6 +60,12 @@ constexpr Option kOptions[] = {
      .help = "record who is blocked by locks (blocked), and who holds them (owner), which hooks functions of the JVM",
      .allowed = "blocked,owner",
      .bare = true},
+    {.name = "lock-detail",
+     .kind = Kind::kWords,
+     .value = "CLASSES",
+     .help = "--lock, and tell all who hold locks that several may hold: of ReentrantReadWriteLock, Semaphore, "
+             "StampedLock, CountDownLatch, which changes these classes until the recording ends",
+     .allowed = "rw,semaphore,stamped,latch"},
     {.name = "no-hooks", .help = "change nothing in the JVM's code, whatever is asked for"},
     {.name = "engine",
      .kind = Kind::kWord,
@@ -158,6 +164,10 @@ control::SessionOptions session_options(const Arguments& arguments) {
   std::tie(options.waits_min, options.waits_max) = arguments.range("waits");
   options.waits_by = arguments.text("waits-by");
   if (arguments.has("lock")) options.lock = arguments.text("lock");
+  if (arguments.has("lock-detail")) {
+    options.lock = "owner";
+    options.lock_detail = arguments.text("lock-detail");
+  }
   options.no_hooks = arguments.has("no-hooks");
   options.engine = arguments.text("engine");
   options.threads = arguments.text("threads");
@@ -389,7 +399,7 @@ int run_record(const Arguments& arguments) {
     return fail(Error{Errc::kUsage, "either a JVM that runs ('" + arguments.operands[0] +
                                         "') or a program to start (behind --), not both"});
   }
-  if (arguments.has("live") && !arguments.has("lock")) {
+  if (arguments.has("live") && !arguments.has("lock") && !arguments.has("lock-detail")) {
     return fail(Error{Errc::kUsage, "--live shows locks: record --lock --live"});
   }
   if (arguments.has("live") && arguments.has("json")) {

@@ -1,8 +1,10 @@
 #include "control/options.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <functional>
+#include <iterator>
 
 #include "base/parse.h"
 
@@ -16,6 +18,8 @@ struct Row {
   Status (*read)(AgentString&, std::string_view);
   std::string (*write)(const SessionOptions&);  // nullptr: no part of a session
 };
+
+constexpr std::string_view kLockDetails[] = {"rw", "semaphore", "stamped", "latch"};
 
 template <class T>
 Status assign(T& target, Result<T> parsed) {
@@ -40,6 +44,23 @@ std::string write_waits(const SessionOptions& options) {
   return format_duration(options.waits_min) + max;
 }
 
+// As the command has them, but for the commas: rw+semaphore
+Status read_lock_detail(SessionOptions& options, std::string_view text) {
+  std::string words;
+  while (!text.empty()) {
+    const size_t plus = text.find('+');
+    const std::string_view word = text.substr(0, plus);
+    text = plus == std::string_view::npos ? std::string_view() : text.substr(plus + 1);
+    if (std::find(std::begin(kLockDetails), std::end(kLockDetails), word) == std::end(kLockDetails)) {
+      return Error{Errc::kUsage, "'" + std::string(word) + "' is none of rw, semaphore, stamped and latch"};
+    }
+    words += (words.empty() ? "" : ",") + std::string(word);
+  }
+  options.lock_detail = words;
+  options.lock = "owner";
+  return {};
+}
+
 // The agent string is split at commas, which a regular expression may contain.
 std::string without_commas(std::string_view text) {
   std::string escaped;
@@ -58,7 +79,7 @@ std::string with_commas(std::string_view text) {
   return plain;
 }
 
-constexpr std::array<Row, 21> kRows = {{
+constexpr std::array<Row, 22> kRows = {{
     {"cpu", Row::Takes::kNothing,
      [](AgentString& a, std::string_view) -> Status {
        a.session.cpu = true;
@@ -100,6 +121,13 @@ constexpr std::array<Row, 21> kRows = {{
        return {};
      },
      [](const SessionOptions& o) { return o.lock; }},
+    {"lockdetail", Row::Takes::kValue,
+     [](AgentString& a, std::string_view v) { return read_lock_detail(a.session, v); },
+     [](const SessionOptions& o) {
+       std::string words = o.lock_detail;
+       std::replace(words.begin(), words.end(), ',', '+');
+       return words;
+     }},
     {"nohooks", Row::Takes::kNothing,
      [](AgentString& a, std::string_view) -> Status {
        a.session.no_hooks = true;

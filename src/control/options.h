@@ -16,13 +16,14 @@ constexpr int kMaxSaveFragments = 1'000'000;
 
 struct SessionOptions {
   // Engines that were named. None: all that change nothing in the JVM's code, as far as they work.
-  bool cpu = false;          // sample where CPU time goes
-  bool alloc = false;        // sample who allocates what
-  bool waits = false;        // find out who waits for how long
-  std::string lock = "";     // blocked, owner: who is blocked by locks, and who holds them
-  bool no_hooks = false;     // nothing in the JVM's code may be changed, whatever is asked for
-  std::string engine = "";   // fragment, agct, handshake, safepoint; empty: the best that works
-  std::string threads = "";  // only those with such names, an extended regular expression; empty: all
+  bool cpu = false;              // sample where CPU time goes
+  bool alloc = false;            // sample who allocates what
+  bool waits = false;            // find out who waits for how long
+  std::string lock = "";         // blocked, owner: who is blocked by locks, and who holds them
+  std::string lock_detail = "";  // rw, semaphore, stamped, latch, by commas: whose holders are told one by one
+  bool no_hooks = false;         // nothing in the JVM's code may be changed, whatever is asked for
+  std::string engine = "";       // fragment, agct, handshake, safepoint; empty: the best that works
+  std::string threads = "";      // only those with such names, an extended regular expression; empty: all
   std::string clock =
       "";             // perf, cputimer, timekeeper, ebpf, perf-rings, wall, itimer, real; empty: the best that works
   Nanos interval{0};  // 0: 1 ms, or the finest that the clock can do

@@ -17,7 +17,9 @@ Finding symbols(const JvmFacts& facts, const MachineFacts&) {
             "compiled code can't be looked at: more samples stay without a stack"};
   }
   return {"symbols", Grade::kOk, "AsyncGetCallTrace, vmStructs; " + table,
-          library.has_symtab ? "" : "native frames inside of the JVM have no names; Java frames do not need them"};
+          library.has_symtab ? ""
+                             : "native frames inside of the JVM have no names; Java frames do not need them; --lock "
+                               "finds what it hooks by other ways (docs/locks.md)"};
 }
 
 Finding usdt(const JvmFacts& facts, const MachineFacts&) {
@@ -26,7 +28,7 @@ Finding usdt(const JvmFacts& facts, const MachineFacts&) {
     return {"usdt", Grade::kOk, std::to_string(facts.library->usdt_probes) + " probes in libjvm.so"};
   }
   return {"usdt", Grade::kNote, "no probes in libjvm.so (built without --enable-dtrace)",
-          "no engine of this version needs it"};
+          "no engine of this version needs it; --lock would use it if there were no symbols"};
 }
 
 bool is_on(const JvmFacts& facts, std::string_view name) {

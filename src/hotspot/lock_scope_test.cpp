@@ -73,16 +73,36 @@ TEST(Aarch64Release, where_code_goes_on_and_where_it_is_reached_from) {
   EXPECT_EQ(machine.next_jump(words({kNop, 0x17fffffe})), -4);  // b .-8
   EXPECT_EQ(machine.next_jump(words({kNop, kRet, 0x14000002})), std::nullopt);
   // In line: b.eq .+8 falls through to where the call is.
-  EXPECT_EQ(machine.reached_from(words({kRet, kNop, 0x54000040, kNop, 0x94000000}), 16), 4U);
+  EXPECT_EQ(machine.reached_from(words({kRet, kNop, 0x54000040, kNop, 0x94000000}), 20), 4U);
   // Out of line: cbnz x1, .+16 leads to what stands behind a ret.
-  EXPECT_EQ(machine.reached_from(words({0xb5000081, kNop, kNop, kRet, kNop, 0x94000000}), 20), 0U);
+  EXPECT_EQ(machine.reached_from(words({0xb5000081, kNop, kNop, kRet, kNop, 0x94000000}), 24), 0U);
   // The same, and b.eq .+8 on the way.
-  EXPECT_EQ(machine.reached_from(words({0xb5000061, kNop, kRet, 0x54000040, kNop, 0x94000000}), 20), 0U);
+  EXPECT_EQ(machine.reached_from(words({0xb5000061, kNop, kRet, 0x54000040, kNop, 0x94000000}), 24), 0U);
   // Nobody leads there: where it begins.
-  EXPECT_EQ(machine.reached_from(words({kNop, kRet, kNop, 0x94000000}), 12), 8U);
-  EXPECT_EQ(machine.passed_slot(words({0x910143e1, kNop})), 0x50);          // add x1, sp, #0x50
-  EXPECT_EQ(machine.passed_slot(words({0x910143e1, kRet})), std::nullopt);  // of another way through the code
-  EXPECT_EQ(machine.passed_slot(words({0x910143e5, kNop})), std::nullopt);  // x5 is no argument of it
+  EXPECT_EQ(machine.reached_from(words({kNop, kRet, kNop, 0x94000000}), 16), 8U);
+  EXPECT_EQ(machine.passed_slot(words({0x910143e1, kNop, 0x94000000})), 0x50);  // add x1, sp, #0x50
+  EXPECT_EQ(machine.passed_slot(words({0x910143e1, kRet, 0x94000000})),
+            std::nullopt);  // of another way through the code
+  EXPECT_EQ(machine.passed_slot(words({0x910143e5, kNop, 0x94000000})), std::nullopt);  // x5 is no argument of it
+}
+
+TEST(X8664Release, where_code_goes_on_and_where_it_is_reached_from) {
+  using Bytes = std::vector<uint8_t>;
+  const Machine& machine = Machine::x86_64();
+  // nop of eight bytes; jmp .-0x310
+  EXPECT_EQ(machine.next_jump(Bytes{0x0f, 0x1f, 0x84, 0, 1, 2, 3, 4, 0xe9, 0xf0, 0xfc, 0xff, 0xff}), 13 - 0x310);
+  EXPECT_EQ(machine.next_jump(Bytes{0x90, 0xc3, 0xeb, 0x02}), std::nullopt);
+  // je +6, jmp +13; [reached:] mov rdi, rbp; lea rsi, [rsp + 0x20]; call r10
+  const Bytes code = {0x74, 0x05, 0xe9, 0x0d, 0,    0,    0,    0x48, 0x8b,
+                      0xfd, 0x48, 0x8d, 0x74, 0x24, 0x20, 0x41, 0xff, 0xd2};
+  EXPECT_EQ(machine.reached_from(code, code.size()), 0U);
+  Bytes in_line = code;
+  in_line[2] = 0x90;
+  EXPECT_EQ(machine.reached_from(in_line, code.size()), code.size()) << "nothing has jumped over it";
+  EXPECT_EQ(machine.passed_slot(code), 0x20);
+  // lea rdx, [rsp + 0x120]; call
+  EXPECT_EQ(machine.passed_slot(Bytes{0x90, 0x48, 0x8d, 0x94, 0x24, 0x20, 1, 0, 0, 0xe8, 0, 0, 0, 0}), 0x120);
+  EXPECT_EQ(machine.passed_slot(Bytes{0x90, 0x48, 0x8d, 0x44, 0x24, 0x20, 0xe8, 0, 0, 0, 0}), std::nullopt);  // rax
 }
 
 }  // namespace

@@ -76,13 +76,14 @@ class Machine {
   [[nodiscard]] virtual std::optional<CallAhead> call_ahead(std::span<const uint8_t> code_from_pc) const = 0;
   // Bytes from here to where the next unconditional jump leads, if nothing but a few instructions comes before it.
   [[nodiscard]] virtual std::optional<int64_t> next_jump(std::span<const uint8_t> code_from_pc) const = 0;
-  // Where the code is reached from that runs straight on to `at`, an index into `code`: where it begins, or, if it was
-  // put out of line, the branch that leads to it.
-  [[nodiscard]] virtual size_t reached_from(std::span<const uint8_t> code, size_t at) const = 0;
+  // Where the code is reached from that runs straight on to a call, whose return address is an index into `code`: where
+  // it begins, or, if it was put out of line, the branch that leads to it.
+  [[nodiscard]] virtual size_t reached_from(std::span<const uint8_t> code, size_t return_address) const = 0;
   // What the call before a return address calls, directly or by a piece of code that jumps on.
   [[nodiscard]] virtual std::optional<Address> call_target(const Memory& memory, Address return_address) const = 0;
-  // The slot of the frame whose address is passed to a call, in bytes from sp, judged by the code before the call.
-  [[nodiscard]] virtual std::optional<int64_t> passed_slot(std::span<const uint8_t> code_before_call) const = 0;
+  // The slot of the frame whose address is passed to a call, in bytes from sp, judged by the code up to its return
+  // address.
+  [[nodiscard]] virtual std::optional<int64_t> passed_slot(std::span<const uint8_t> code_up_to_return) const = 0;
   // The frame pointer and the return address have just been pushed, and the frame pointer is not set yet.
   [[nodiscard]] virtual bool just_saved_pair(std::span<const uint8_t> code, size_t at) const = 0;
   // Is this code of the kind that linkers make, which only jumps on to another function? It has no frame.

@@ -133,8 +133,8 @@ class Aarch64 final : public Machine {
     }
     return std::nullopt;
   }
-  [[nodiscard]] size_t reached_from(std::span<const uint8_t> code, size_t at) const override {
-    size_t begin = at / 4 * 4;
+  [[nodiscard]] size_t reached_from(std::span<const uint8_t> code, size_t return_address) const override {
+    size_t begin = return_address >= 4 ? (return_address - 4) / 4 * 4 : 0;
     while (begin >= 4 && begin <= code.size()) {
       const uint32_t w = word_at(code, begin - 4);
       if (is_jump(w) || is_call(w) || w == kRet) break;
@@ -156,7 +156,7 @@ class Aarch64 final : public Machine {
     return memory.read<Address>(target + 8);
   }
   [[nodiscard]] std::optional<int64_t> passed_slot(std::span<const uint8_t> code) const override {
-    for (size_t i = code.size() / 4 * 4; i >= 4; i -= 4) {
+    for (size_t i = code.size() / 4 * 4 - std::min<size_t>(code.size() / 4 * 4, 4); i >= 4; i -= 4) {
       const uint32_t w = word_at(code, i - 4);
       if ((w & 0xffc003e0) == 0x910003e0 && ((w & 31) == 1 || (w & 31) == 2))
         return (w >> 10) & 0xfff;  // add x1, sp, #n

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <array>
+#include <cstring>
 
+#include "base/x86_instruction.h"
 #include "hotspot/machine.h"
 
 namespace tarsier::hotspot {
@@ -35,11 +37,47 @@ class X8664 final : public Machine {
   [[nodiscard]] std::optional<int64_t> pushed_by_stub(std::span<const uint8_t>, bool) const override {
     return std::nullopt;
   }
-  // Instructions are of any length here: nothing is found without decoding them.
-  [[nodiscard]] std::optional<int64_t> next_jump(std::span<const uint8_t>) const override { return std::nullopt; }
-  [[nodiscard]] size_t reached_from(std::span<const uint8_t>, size_t at) const override { return at; }
-  [[nodiscard]] std::optional<Address> call_target(const Memory&, Address) const override { return std::nullopt; }
-  [[nodiscard]] std::optional<int64_t> passed_slot(std::span<const uint8_t>) const override { return std::nullopt; }
+  [[nodiscard]] std::optional<int64_t> next_jump(std::span<const uint8_t> code) const override {
+    for (size_t at = 0; at < code.size();) {
+      const auto instruction = x86::decode(code.subspan(at));
+      if (!instruction) break;
+      at += instruction->length;
+      if (!instruction->always_branches) continue;
+      if (instruction->distance_at == 0 && !instruction->short_branch) break;
+      return static_cast<int64_t>(at) + instruction->value;
+    }
+    return std::nullopt;
+  }
+  // Code can't be read backwards here: it begins where it could, if that is where a branch leads.
+  [[nodiscard]] size_t reached_from(std::span<const uint8_t> code, size_t return_address) const override {
+    constexpr size_t kFarthest = 64, kShortJump = 2, kJump = 5;
+    const size_t end = std::min(return_address, code.size());
+    for (size_t begin = end; begin-- > end - std::min(end, kFarthest);) {
+      const bool out_of_line =
+          (begin >= kJump && code[begin - kJump] == 0xe9) || (begin >= kShortJump && code[begin - kShortJump] == 0xeb);
+      if (!out_of_line || !runs_on_to(code.first(end), begin)) continue;
+      if (const auto branch = branch_to(code, begin)) return *branch;
+    }
+    return end;
+  }
+  [[nodiscard]] std::optional<Address> call_target(const Memory& memory, Address return_address) const override {
+    constexpr Address kCall = 5;
+    if (memory.read<uint8_t>(return_address - kCall) != 0xe8) return std::nullopt;
+    const auto distance = memory.read<int32_t>(return_address - 4);
+    if (!distance) return std::nullopt;
+    return return_address + static_cast<Address>(int64_t{*distance});
+  }
+  // lea rdx or rsi, [rsp + n]
+  [[nodiscard]] std::optional<int64_t> passed_slot(std::span<const uint8_t> code) const override {
+    constexpr size_t kBytes = 8, kFarthest = 32;
+    for (size_t at = code.size() - std::min(code.size(), kBytes); at > 0 && code.size() - at <= kFarthest; --at) {
+      const auto c = code.subspan(at);
+      if (c[0] != 0x48 || c[1] != 0x8d || c[3] != 0x24) continue;
+      if (c[2] == 0x54 || c[2] == 0x74) return static_cast<int8_t>(c[4]);
+      if (c[2] == 0x94 || c[2] == 0xb4) return int64_t{number_at(c, 4)};
+    }
+    return std::nullopt;
+  }
   [[nodiscard]] int64_t popped_after_call(std::span<const uint8_t>) const override { return 0; }
   // Nobody has looked.
   [[nodiscard]] std::optional<ThawCall> thaw_call(std::span<const uint8_t>) const override { return std::nullopt; }
@@ -75,6 +113,35 @@ class X8664 final : public Machine {
   [[nodiscard]] Address sender_sp(const Fragment& fragment, int) const override { return fragment.general[kR13]; }
 
  private:
+  [[nodiscard]] static int32_t number_at(std::span<const uint8_t> code, size_t at) {
+    int32_t number = 0;
+    std::memcpy(&number, code.data() + at, sizeof(number));
+    return number;
+  }
+  // In a straight line, and the last instruction is a call.
+  [[nodiscard]] static bool runs_on_to(std::span<const uint8_t> code, size_t at) {
+    while (at < code.size()) {
+      const auto instruction = x86::decode(code.subspan(at));
+      if (!instruction) return false;
+      at += instruction->length;
+      if (instruction->does == x86::Does::kBranch) return at == code.size() && !instruction->always_branches;
+    }
+    return false;
+  }
+  // Anything that may be one: jmp and jcc, short and long.
+  [[nodiscard]] static std::optional<size_t> branch_to(std::span<const uint8_t> code, size_t target) {
+    for (size_t at = 0; at + 6 <= code.size(); ++at) {
+      const auto goes_to = [&](size_t length, int64_t distance) {
+        return static_cast<int64_t>(at + length) + distance == static_cast<int64_t>(target);
+      };
+      const bool is_short = code[at] == 0xeb || (code[at] & 0xf0) == 0x70;
+      if (is_short && goes_to(2, static_cast<int8_t>(code[at + 1]))) return at;
+      if (code[at] == 0xe9 && goes_to(5, number_at(code, at + 1))) return at;
+      if (code[at] == 0x0f && (code[at + 1] & 0xf0) == 0x80 && goes_to(6, number_at(code, at + 2))) return at;
+    }
+    return std::nullopt;
+  }
+
   // Stack bang (mov [rsp - n], eax); push rbp; sub rsp.
   [[nodiscard]] static FrameState prologue_state(const CodeBlob& blob, Address pc, std::span<const uint8_t> code,
                                                  size_t at) {

@@ -27,8 +27,8 @@ uint32_t StackWalker::Walk::entering_scope(const CodeBlob& blob, int64_t slot, A
     const CodeBlob* called = target ? w_.blobs_->at(*target) : nullptr;
     if (called == nullptr || called->name.find("monitor_locking") == std::string::npos) continue;
     std::array<uint8_t, 64> code{};
-    const size_t size = std::min<Address>(code.size(), pc - 4 - blob.code_begin);
-    if (!w_.memory_->copy(code.data(), pc - 4 - size, size)) continue;
+    const size_t size = std::min<Address>(code.size(), pc - blob.code_begin);
+    if (!w_.memory_->copy(code.data(), pc - size, size)) continue;
     const auto passed = w_.machine_->passed_slot(std::span(code).first(size));
     const Address entered = back_in_line(blob, pc);
     if ((passed && *passed != slot) || entered > near || entered < nearest) continue;
@@ -47,7 +47,7 @@ uint32_t StackWalker::Walk::releasing_scope(const CodeBlob& blob, Address return
   std::vector<uint8_t> code(blob.code_end - blob.code_begin);
   Address near = return_address;
   if (w_.memory_->copy(code.data(), blob.code_begin, code.size())) {
-    near = blob.code_begin + w_.machine_->reached_from(code, return_address - 4 - blob.code_begin);
+    near = blob.code_begin + w_.machine_->reached_from(code, return_address - blob.code_begin);
   }
   if (const uint32_t entering = entering_scope(blob, slot, near)) return entering;
   return find_lock_scope(blob, w_.blobs_->excluded_byte(), slot, near);

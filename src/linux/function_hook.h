@@ -1,24 +1,23 @@
 // Leads the calls of a function of a loaded library to a function of ours, which may call the original, and undoes it.
 //
-// The code of the library is not written to: the page with the function's first instruction is copied, changed, and the
+// The code of the library is not written to: the page with the instruction is copied, changed, and the
 // copy is mapped over the original, in one step for all threads; undoing it maps the file's own page back. Of the
-// function one instruction is changed, so nobody can be in the midst of it. On x86_64 that is not enough for a jump; no
-// function is hooked there.
+// function one instruction is changed, so nobody can be in the midst of it. On x86_64 that is not always the first one,
+// and padding between functions may be needed for a jump (x86_hook_plan.h).
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "base/result.h"
+#include "linux/hook_site.h"
 
 namespace tarsier::linux {
 
 class FunctionHook {
  public:
-  // `function`: its first instruction, in the code of the library `path`; `file_offset`: where that lies in the file.
-  // Fails if that instruction can't be moved, or the bytes in memory are not those of the file: somebody else has
+  // Fails if its first instructions can't be moved, or the bytes in memory are not those of the file: somebody else has
   // changed them.
-  static Result<FunctionHook> prepare(const std::string& path, uint64_t function, uint64_t file_offset);
+  static Result<FunctionHook> prepare(const HookedFunction& function);
   FunctionHook(FunctionHook&& other) noexcept;
   FunctionHook& operator=(FunctionHook&&) = delete;
   // Takes it off. Threads that are in the replacement, or in the original called by it, may stay there for ever: what
@@ -26,19 +25,19 @@ class FunctionHook {
   ~FunctionHook();
 
   // What to call for the original. Valid for ever, whether the hook is on or off.
-  [[nodiscard]] uint64_t original() const { return original_; }
+  [[nodiscard]] uint64_t original() const { return site_.original; }
   Status put_on(uint64_t replacement);
   Status take_off();
-  [[nodiscard]] bool is_on() const { return on_; }
+  // A thread that came by the hook may be about to execute the jump in the padding, also when the hook is off: it must
+  // be known that there is none (threads_moved_on.h).
+  [[nodiscard]] bool uses_padding() const { return !site_.padding.bytes.empty(); }
+  Status clear_padding();
 
  private:
   FunctionHook() = default;
-  Status change(uint32_t instruction);
 
-  std::string path_;
-  uint64_t function_ = 0, file_offset_ = 0;
-  uint64_t original_ = 0;
-  uint32_t first_ = 0;  // instruction of the function
+  HookedFunction function_;
+  HookSite site_;
   bool on_ = false;
 };
 

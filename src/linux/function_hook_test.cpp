@@ -10,6 +10,7 @@
 
 #include "base/under_sanitizer.h"
 #include "linux/elf.h"
+#include "linux/elf_functions.h"
 #include "linux/loaded_library.h"
 
 #if defined(__aarch64__)
@@ -30,13 +31,50 @@ tarsier_test_unmovable:
   adr x0, tarsier_test_victim
   ret
 )");
+#else
+asm(R"(
+  .text
+  .p2align 4
+  .globl tarsier_test_unmovable
+  .hidden tarsier_test_unmovable
+  .type tarsier_test_unmovable, @function
+tarsier_test_unmovable:
+  ret
+  .size tarsier_test_unmovable, . - tarsier_test_unmovable
+  .p2align 4
+  .globl tarsier_test_victim
+  .hidden tarsier_test_victim
+  .type tarsier_test_victim, @function
+tarsier_test_victim:
+  push %rbp
+  mov %rsp, %rbp
+  push %rbx
+  mov %edi, %ebx
+  lea 1(%rbx), %eax
+  pop %rbx
+  pop %rbp
+  ret
+  .size tarsier_test_victim, . - tarsier_test_victim
+  .globl tarsier_test_large_frame
+  .hidden tarsier_test_large_frame
+  .type tarsier_test_large_frame, @function
+tarsier_test_large_frame:
+  push %rbx
+  push %r12
+  mov %rdi, %r12
+  mov %rsi, %rdi
+  sub $0x100, %rsp
+  lea (%r12, %rdi, 2), %eax
+  add $0x100, %rsp
+  pop %r12
+  pop %rbx
+  ret
+  .size tarsier_test_large_frame, . - tarsier_test_large_frame
+)");
+extern "C" int tarsier_test_large_frame(int, int);
+#endif
 extern "C" int tarsier_test_victim(int);
 extern "C" int tarsier_test_unmovable(int);
-#else
-extern "C" int tarsier_test_victim(int x) {
-  return x + 1;
-}
-#endif
 
 namespace tarsier::linux {
 namespace {
@@ -58,12 +96,15 @@ class FunctionHookTest : public testing::Test {
     return text->offset + (address - text->address);
   }
   static Result<FunctionHook> prepare(int (*function)(int)) {
-    const auto address = reinterpret_cast<uint64_t>(function);
-    return FunctionHook::prepare(path(), address, file_offset(address));
+    return prepare_at(reinterpret_cast<uint64_t>(function), 1);
+  }
+  static Result<FunctionHook> prepare_at(uint64_t address, uint8_t arguments) {
+    auto file = ElfFile::open(path());
+    const auto functions = ElfFunctions::read(*file, 1 << 26);
+    const auto* function = functions->find(address - loaded_libraries(false).front().base);
+    return FunctionHook::prepare({path(), address, file_offset(address), function->size, arguments});
   }
 };
-
-#if defined(__aarch64__)
 
 FunctionHook* g_hook = nullptr;
 
@@ -85,6 +126,7 @@ TEST_F(FunctionHookTest, leads_calls_to_the_replacement_and_back) {
   EXPECT_EQ(tarsier_test_victim(one), 2);
   EXPECT_EQ(reinterpret_cast<int (*)(int)>(hook->original())(one), 2);
   EXPECT_TRUE(prepare(tarsier_test_victim));
+  EXPECT_TRUE(hook->clear_padding());
 }
 
 TEST_F(FunctionHookTest, can_be_put_on_and_taken_off_while_others_call) {
@@ -117,15 +159,24 @@ TEST_F(FunctionHookTest, can_be_put_on_and_taken_off_while_others_call) {
 TEST_F(FunctionHookTest, refuses_what_it_can_not_move) {
   const auto hook = prepare(tarsier_test_unmovable);
   ASSERT_FALSE(hook);
-  EXPECT_NE(hook.error().what.find("can't be moved"), std::string::npos);
+  EXPECT_NE(hook.error().what.find("first instruction"), std::string::npos);
 }
 
-#else
+#if defined(__x86_64__)
 
-TEST_F(FunctionHookTest, says_that_it_does_not_work_here) {
-  const auto hook = prepare(tarsier_test_victim);
-  ASSERT_FALSE(hook);
-  EXPECT_NE(hook.error().what.find("aarch64"), std::string::npos);
+int replacement_of_large(int a, int b) {
+  return reinterpret_cast<int (*)(int, int)>(g_hook->original())(a, b) + 1000;
+}
+
+TEST_F(FunctionHookTest, undoes_what_was_done_before_the_changed_instruction) {
+  auto hook = prepare_at(reinterpret_cast<uint64_t>(&tarsier_test_large_frame), 2);
+  ASSERT_TRUE(hook) << hook.error().what;
+  g_hook = &*hook;
+  volatile int one = 1, ten = 10;
+  ASSERT_TRUE(hook->put_on(reinterpret_cast<uint64_t>(&replacement_of_large)));
+  EXPECT_EQ(tarsier_test_large_frame(one, ten), 1021);
+  ASSERT_TRUE(hook->take_off());
+  EXPECT_EQ(tarsier_test_large_frame(one, ten), 21);
 }
 
 #endif

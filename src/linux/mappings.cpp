@@ -7,9 +7,15 @@
 
 namespace tarsier::linux {
 
-uint64_t mapping_end(uint64_t address) {
+namespace {
+
+struct Mapped {
+  uint64_t end = 0;
+  bool writable = false;
+};
+Mapped mapped_at(uint64_t address) {
   const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen("/proc/self/maps", "re"), std::fclose);
-  if (file == nullptr) return 0;
+  if (file == nullptr) return {};
   char line[512];
   bool at_start = true;  // of a line: paths may be longer
   while (std::fgets(line, sizeof(line), file.get()) != nullptr) {
@@ -20,10 +26,21 @@ uint64_t mapping_end(uint64_t address) {
     uint64_t begin = 0, end = 0;
     const auto [dash, error] = std::from_chars(line, end_of_text, begin, 16);
     if (error != std::errc() || dash == end_of_text || *dash != '-') continue;
-    if (std::from_chars(dash + 1, end_of_text, end, 16).ec != std::errc()) continue;
-    if (address >= begin && address < end) return end;
+    const auto [rights, end_error] = std::from_chars(dash + 1, end_of_text, end, 16);  // " rw-p "
+    if (end_error != std::errc() || end_of_text - rights < 3) continue;
+    if (address >= begin && address < end) return {end, rights[2] == 'w'};
   }
-  return 0;
+  return {};
+}
+
+}  // namespace
+
+uint64_t mapping_end(uint64_t address) {
+  return mapped_at(address).end;
+}
+
+bool mapping_is_writable(uint64_t address) {
+  return mapped_at(address).writable;
 }
 
 }  // namespace tarsier::linux

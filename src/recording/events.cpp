@@ -132,6 +132,19 @@ constexpr Field kUnpark[] = {
     {"carrier", Kind::kThread, "Carrier", "The platform thread that the virtual thread was mounted on"},
 };
 
+constexpr Field kLockHold[] = {
+    {"duration", Kind::kNanos, "Duration"},
+    {"eventThread", Kind::kThread, "Event Thread", "Who held it"},
+    {"stackTrace", Kind::kStack, "Stack Trace", "Of the release"},
+    {"lockClass", Kind::kClass, "Lock Class", "Of what others park on"},
+    {"identity", Kind::kInt, "Identity Hash", "Of that: System.identityHashCode"},
+    {"mode", Kind::kString, "Mode", "read, write, permit; latch: it was the last to count down"},
+    {"fromBefore", Kind::kBool, "From Before", "It was acquired before it was watched: when is not known"},
+    {"ongoing", Kind::kBool, "Ongoing", "It was still held when the recording ended: the length so far"},
+    {"failure", Kind::kString, "Failure", "Why the stack could not be walked; null if it was"},
+    {"carrier", Kind::kThread, "Carrier", "The platform thread that the virtual thread was mounted on"},
+};
+
 // One for each thread of a circle, in its order: the owner of one is the thread of the next.
 constexpr Field kDeadlock[] = {
     {"eventThread", Kind::kThread, "Event Thread", "Who waits"},
@@ -265,6 +278,8 @@ constexpr std::array<EventType, static_cast<size_t>(Event::kCount)> kTypes = {{
     {Event::kThreadPark, "jdk.ThreadPark", "Java Thread Park", "Java Application",
      "A thread was parked: waited for a lock, or for anything else, of java.util.concurrent", kThreadPark},
     {Event::kUnpark, "tarsier.Unpark", "Unpark", "Tarsier", "A thread let another one that is parked go on", kUnpark},
+    {Event::kLockHold, "tarsier.LockHold", "Lock Hold", "Tarsier",
+     "A lock that others waited for was held, and is released", kLockHold},
     {Event::kDeadlock, "tarsier.Deadlock", "Deadlock", "Tarsier",
      "Threads wait for one another, and none will ever go on; when it was noticed", kDeadlock},
     {Event::kJvmInformation, "jdk.JVMInformation", "JVM Information", "Java Virtual Machine",

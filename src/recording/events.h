@@ -44,6 +44,7 @@ enum class Event : uint8_t {
   kJavaMonitorWait,
   kThreadPark,
   kUnpark,
+  kLockHold,
   kDeadlock,
   kJvmInformation,
   kSession,

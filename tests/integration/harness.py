@@ -14,6 +14,8 @@ import sys
 import threading
 import time
 
+import pytest
+
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import other_arch  # noqa: E402  (lies there)
 from jdks import Jdk, in_turn, javac, jdks  # noqa: E402,F401  (tests take these from here)
@@ -34,6 +36,18 @@ def compile_programs(folder):
     """Compiles tests/java for every JVM from 8 on."""
     subprocess.run([*javac(), "-d", str(folder), *map(str, sorted(JAVA_SOURCES.glob("*.java")))], check=True,
                    timeout=DEADLINE)
+
+
+def jvmti_library(source, folder, since=8):
+    """A source in C, of this folder, that uses JNI or JVMTI as a JDK from `since` on has it, as a library."""
+    headers = [home for jdk in jdks() for home in [pathlib.Path(jdk.tool("java")).resolve().parents[1] / "include"]
+               if (home / "jvmti.h").exists() and jdk.major >= since]
+    if not headers:
+        pytest.skip("no jvmti.h here")
+    library = folder / f"lib{pathlib.Path(source).stem}.so"
+    subprocess.run(["cc", "-shared", "-fPIC", f"-I{headers[0]}", f"-I{headers[0]}/linux",
+                    pathlib.Path(__file__).with_name(source), "-o", library], check=True, timeout=60)
+    return library
 
 
 # What a JVM (or a command of ours) ends with that finds itself broken, or doesn't get that far; and who started it, too.
@@ -390,7 +404,6 @@ def timers_of(pid):
     return pathlib.Path(f"/proc/{pid}/timers").read_text().splitlines()
 
 
-@functools.cache
 class Stolen:
     """What the hypervisor has taken of the CPU time that somebody here wanted, since the test began. Then the threads' own
     clocks tell another time than ours, and ticks that were due meanwhile come later, as one: samples and CPU time can't
@@ -418,6 +431,7 @@ class Stolen:
 STOLEN = Stolen()
 
 
+@functools.cache
 def perf_allowed():
     """May software perf events be opened here? Asked of the kernel, as the agent does."""
     if other_arch.is_asked_for():

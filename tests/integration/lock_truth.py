@@ -36,12 +36,15 @@ class Truth:
     def __init__(self, text):
         self.sections = []
         self.blocked_counts = {}  # by thread: (when it was read, how often the JVM says it was blocked)
+        self.without_cpu = 0  # ns in which threads could have run, and had no CPU
         for line in text.splitlines():
             kind, *words = line.split("\t")
             if kind == "hold":
                 thread, lock, asked, acquired, releasing, method, via, how = words
                 self.sections.append(Section(thread, lock, int(asked), int(acquired), int(releasing), method, via,
                                              how == "afterWait"))
+            elif kind == "without-cpu":
+                self.without_cpu += int(words[1])
             else:
                 self.blocked_counts[words[0]] = int(words[1]), int(words[2])
         assert self.sections, "the program has logged nothing"
@@ -59,6 +62,9 @@ class Truth:
     @classmethod
     def read(cls, file):
         return cls(pathlib.Path(file).read_text())
+
+    def seconds(self):
+        return (max(s.releasing for s in self.sections) - min(s.asked for s in self.sections)) / 1e9
 
     def waits_within(self, thread, begin, end):
         """(section that was waited for, begin, end), for each true wait of the thread that overlaps. In nested sections a wait

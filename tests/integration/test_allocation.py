@@ -1,9 +1,8 @@
 """A program that knows what it allocates (tests/java/KnownAllocation.java) against what we say."""
-import pathlib
 import subprocess
 
 import pytest
-from harness import LIBRARY, Program, Recorder, books_by_jfr, engine, jdks, jfr_counts, report, tarsier
+from harness import LIBRARY, Program, Recorder, books_by_jfr, engine, jfr_counts, jvmti_library, report, tarsier
 
 THREADS, ROUNDS = 2, 300
 REPLACED = 23_000_000  # objects that the program would allocate without escape analysis
@@ -22,15 +21,7 @@ def sampling_jdk(jdk):
 @pytest.fixture(scope="session")
 def holder(tmp_path_factory):
     """An agent that takes allocation sampling for itself."""
-    headers = [p for j in jdks() for p in [pathlib.Path(j.tool("java")).resolve().parents[1] / "include"]
-               if (p / "jvmti.h").exists() and j.major >= FIRST]
-    if not headers:
-        pytest.skip("no jvmti.h here")
-    library = tmp_path_factory.mktemp("agent") / "libholder.so"
-    source = pathlib.Path(__file__).with_name("hold_allocation_sampling.c")
-    subprocess.run(["cc", "-shared", "-fPIC", f"-I{headers[0]}", f"-I{headers[0]}/linux", source, "-o", library],
-                   check=True, timeout=60)
-    return library
+    return jvmti_library("hold_allocation_sampling.c", tmp_path_factory.mktemp("agent"), since=FIRST)
 
 
 def program(jdk, classes, rounds=ROUNDS, options=(), sizes=()):

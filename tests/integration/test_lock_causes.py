@@ -81,7 +81,8 @@ def test_what_the_owner_does_is_told_from_samples_and_waits(jdk, classes, tmp_pa
     assert lock["lock"].startswith("java.lang.Object@") and lock["users"] == 2
     assert 0.8 * lost(truth) <= lock["blocked_ns"] <= 1.05 * lost(truth)
     owners = lock["owners"]
-    assert owners["total_ns"] == pytest.approx(lock["blocked_ns"], rel=0.1)
+    # The rest is hand-off: on a busy machine who was woken up waits for a CPU.
+    assert 0.75 * lock["blocked_ns"] <= owners["total_ns"] <= 1.01 * lock["blocked_ns"]
     text = tarsier("report", file, "--view", "locks").stdout
     if work == "sleep":
         assert owners["waits_ns"]["sleeping"] >= 0.6 * owners["total_ns"]

@@ -1,3 +1,8 @@
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Paths;
+
 /**
  * What one thread knows of its own critical sections: when it asked for a lock, when it had it, when it was about to release
  * it, and which method held it. All memory is there from the beginning, so that nothing is allocated while a lock is held.
@@ -17,6 +22,7 @@ final class LockLog {
     private int size;
     private long blockedCount = -1;
     private long countedAt;
+    private long withoutCpu = -1;
 
     /** By LockTruth.viaB, not by viaA alone: the section that comes next. */
     boolean byB;
@@ -60,6 +66,19 @@ final class LockLog {
         countedAt = now;
     }
 
+    /**
+     * To be called by the thread at its end: how long it could have run and had no CPU, in ns (of a virtual thread: its
+     * carrier). Nobody can tell who held a lock while the machine does not let those run who wait for it.
+     */
+    void countTimeWithoutCpu() {
+        try {
+            String times = new String(Files.readAllBytes(Paths.get("/proc/thread-self/schedstat")), StandardCharsets.US_ASCII);
+            withoutCpu = Long.parseLong(times.split(" ")[1]);
+        } catch (IOException e) {
+            withoutCpu = 0; // a kernel that does not count it
+        }
+    }
+
     /** Lines of words with tabs between them. `locks` and `methods`: by number of section. */
     void write(StringBuilder out, String[] locks, String[] methods) {
         for (int i = 0; i < size; i++) {
@@ -67,6 +86,7 @@ final class LockLog {
                  calledByB[i] ? "viaB" : "viaA", afterWait[i] ? "afterWait" : "enter");
         }
         if (blockedCount >= 0) line(out, "blocked", thread, countedAt, blockedCount);
+        if (withoutCpu >= 0) line(out, "without-cpu", thread, withoutCpu);
     }
 
     private static void line(StringBuilder out, Object... words) {

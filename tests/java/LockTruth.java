@@ -65,6 +65,11 @@ public final class LockTruth {
             case "barging-reentrant": return new LockSections.Reentrant(false);
             case "fair": return new LockSections.Reentrant(true);
             case "condition": return new LockSections.Awaits();
+            case "rw": return new SharedSections.ReadWrite(false);
+            case "fair-rw": return new SharedSections.ReadWrite(true);
+            case "semaphore": return new SharedSections.Permits(false);
+            case "fair-semaphore": return new SharedSections.Permits(true);
+            case "stamped": return new SharedSections.Stamped();
             default: throw new IllegalArgumentException(mode);
         }
     }
@@ -117,6 +122,7 @@ public final class LockTruth {
         }
         if (isWaiter) waiters.decrementAndGet();
         if (!virtual) log.blocked(JVM.getThreadInfo(Thread.currentThread().getId()).getBlockedCount(), System.nanoTime());
+        log.countTimeWithoutCpu();
     }
 
     private static void step(LockLog log, int kind) {

@@ -21,6 +21,18 @@
 
 namespace tarsier::agent {
 
+// A class file that the JVM is about to take.
+struct ClassFile {
+  jvmtiEnv* jvmti;
+  jclass redefined;  // null: it is loaded for the first time
+  const char* name;
+  const unsigned char* bytes;
+  jint size;
+  // What it shall take instead.
+  jint* new_size;
+  unsigned char** new_bytes;
+};
+
 struct EngineContext {
   Jvm& jvm;
   ThreadRegistry& threads;
@@ -90,6 +102,7 @@ class Engine {
   virtual void on_monitor_enter(jvmtiEnv*, JNIEnv*, jobject) {}
   virtual void on_monitor_entered(jvmtiEnv*, JNIEnv*, jobject) {}
   virtual void on_monitor_wait(jvmtiEnv*, JNIEnv*, jobject) {}
+  virtual void on_class_file(const ClassFile&) {}
 };
 
 }  // namespace tarsier::agent

@@ -58,6 +58,8 @@ class FragmentDecoder {
   recording::ThreadId thread(uint32_t serial, int64_t virtual_id);
   // Once a second.
   void forget_ended_threads();
+  // Classes were redefined by ourselves, before the first sample.
+  void after_own_redefinition() { redefinitions_.start_here(); }
 
   [[nodiscard]] const std::optional<hotspot::UnloadEpoch>& epoch() const { return epoch_; }
   [[nodiscard]] const SampleEvents::Counts& counts() const { return events_.counts(); }

@@ -9,9 +9,11 @@
 #include "agent/engines/fragment_decoding.h"
 #include "agent/engines/lock_capture.h"
 #include "agent/engines/lock_decoder.h"
+#include "agent/engines/lock_detail.h"
 #include "agent/engines/lock_hooks.h"
 #include "agent/engines/lock_trial.h"
 #include "agent/engines/native_code.h"
+#include "agent/native_method.h"
 #include "base/clock.h"
 #include "capture/unwind_table.h"
 
@@ -67,14 +69,21 @@ class LockEngine final : public Engine {
     capture_->entered(jvmti, jni, object);
   }
   void on_monitor_wait(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) override { capture_->waits(jvmti, jni, object); }
+  void on_class_file(const ClassFile& file) override {
+    if (detail_) detail_->on_class_file(file);
+  }
 
  private:
   [[nodiscard]] bool wants_owners() const { return context_.options.lock_level() == "owner"; }
   Status find_layout();
+  void prepare_detail(control::EngineReport& report);
+  void put_on_detail();
   // Null: there is none. `keep`, if there is one: its class.
   jfieldID find_field(const char* class_name, const char* name, const char* type, jclass* keep);
-  // On a lock of our own, for a moment.
-  Status try_hooks();
+  // The best that stand their trial; says what is used, and why nothing better.
+  void choose_hooks(control::EngineReport& report);
+  // On locks of our own, for a moment.
+  Status try_hooks(LockHooks& hooks, LockWay way);
   // What has been written so far, of all blocks or of those that were handed over.
   void look_at_blocks(bool all);
   bool decode_piece();
@@ -89,6 +98,7 @@ class LockEngine final : public Engine {
   std::optional<LockHooks> hooks_;
   std::unique_ptr<LockCapture> capture_;
   std::unique_ptr<LockDecoder> decoder_;
+  std::unique_ptr<LockDetail> detail_;  // who holds what several may hold; null: not asked for, or not possible
   std::optional<DeadlockWatch> deadlocks_;
   std::vector<EventBlocks::Part> parts_;  // to be decoded, in the order in which their threads wrote them
   size_t next_part_ = 0;
@@ -130,32 +140,91 @@ Result<control::EngineReport> LockEngine::probe() {
     warnings_.push_back(report.why);
     return report;
   }
-  auto hooks = LockHooks::prepare();
-  if (!hooks) {
-    report.why = "no hooks: " + hooks.error().what + "; owners' call chains and parking are not seen";
-    warnings_.push_back(report.why);
-    return report;
-  }
-  hooks_.emplace(std::move(*hooks));
-  if (Status status = try_hooks(); !status) {
-    hooks_.reset();
-    report.why = "no hooks: " + status.error().what + "; owners' call chains and parking are not seen";
-    warnings_.push_back(report.why);
-    return report;
-  }
-  layout_.unlocked_monitor = hooks_->unlocked_monitor();
-  report.mechanism = "hooks";
-  report.why = "the JVM's own functions lead to ours until the recording ends: " + hooks_->names();
-  warnings_.push_back("until the recording ends, functions of the JVM are hooked: " + hooks_->names());
-  if (!hooks_->sees_parking()) warnings_.emplace_back("parking is not seen: its functions are not found");
+  choose_hooks(report);
+  prepare_detail(report);
   return report;
 }
 
-Status LockEngine::try_hooks() {
-  Status status = hooks_->put_on(nullptr, nullptr);
-  if (status) status = try_monitor(context_);
-  if (status && hooks_->sees_parking()) status = try_parking(context_);
-  if (Status off = hooks_->take_off(); status && !off) status = std::move(off);
+void LockEngine::prepare_detail(control::EngineReport& report) {
+  if (context_.options.lock_detail.empty()) return;
+  if (!hooks_ || !hooks_->sees_parking()) {
+    warnings_.emplace_back("no --lock-detail: it is not seen who waits");
+    return;
+  }
+  auto detail = LockDetail::prepare(context_, context_.options.lock_detail);
+  if (!detail) {
+    warnings_.push_back("no --lock-detail: " + detail.error().what);
+    return;
+  }
+  detail_ = std::move(*detail);
+  report.why += "; and classes tell who holds their locks (" + context_.options.lock_detail + ")";
+}
+
+void LockEngine::put_on_detail() {
+  const Status status = detail_->put_on(*capture_);
+  decoding_->decoder().after_own_redefinition();
+  warnings_.insert(warnings_.end(), detail_->problems().begin(), detail_->problems().end());
+  if (status) {
+    warnings_.push_back("until the recording ends, classes of the JVM are changed: " + detail_->names());
+  } else {
+    warnings_.push_back("no --lock-detail: " + status.error().what);
+    detail_.reset();
+  }
+}
+
+void LockEngine::choose_hooks(control::EngineReport& report) {
+  const char* const unsafe = "jdk/internal/misc/Unsafe";
+  const LockHooks::Natives natives{
+      native_function_of(context_.jvm, unsafe, "park", "(ZJ)V"),
+      native_function_of(context_.jvm, unsafe, "unpark", "(Ljava/lang/Object;)V"),
+  };
+  struct Way {
+    LockWay way;
+    const char *mechanism, *found_by;
+  };
+  constexpr Way kWays[] = {
+      {LockWay::kSymbols, "hooks", ""},
+      {LockWay::kProbes, "usdt", "found by the library's static probes (USDT): "},
+      {LockWay::kExports, "exports", "found by what the functions that the library exports call: "},
+      {LockWay::kSignals, "condvar", "only who wakes up others is seen: "},
+  };
+  std::string problems;
+  bool named = false;  // the functions are known, and can't be hooked: otherwise found they would be the same
+  for (const Way& one : kWays) {
+    if (named && (one.way == LockWay::kProbes || one.way == LockWay::kExports)) continue;
+    auto hooks = LockHooks::prepare(one.way, natives);
+    const Status status = hooks ? try_hooks(*hooks, one.way) : Status(hooks.error());
+    if (!status) {
+      problems += (problems.empty() ? "" : "; ") + status.error().what;
+      named = named || (one.way == LockWay::kSymbols && status.error().code != Errc::kNotFound);
+      continue;
+    }
+    hooks_.emplace(std::move(*hooks));
+    layout_.unlocked_monitor = hooks_->unlocked_monitor();
+    const std::string hooked = one.found_by + hooks_->names();
+    report.mechanism = one.mechanism;
+    report.why = "the JVM's own functions lead to ours until the recording ends: " + hooked;
+    if (!problems.empty()) report.why += "; why not otherwise: " + problems;
+    warnings_.push_back("until the recording ends, functions of the JVM are hooked: " + hooked);
+    if (!hooks_->sees_parking()) warnings_.emplace_back("parking is not seen: its functions are not found");
+    if (!hooks_->sees_waiting()) warnings_.emplace_back("Object.wait is not seen: its functions are not found");
+    return;
+  }
+  report.why = "no hooks: " + problems + "; owners' call chains and parking are not seen";
+  warnings_.push_back(report.why);
+}
+
+Status LockEngine::try_hooks(LockHooks& hooks, LockWay way) {
+  Status status = hooks.put_on(nullptr, nullptr);
+  if (status) {
+    status =
+        hooks.has_signals_only() ? try_signals(context_) : try_monitor(context_, decoding_->fields().pending_monitor);
+  }
+  if (status && hooks.sees_parking()) status = try_parking(context_);
+  // What has its name is what it is called; and a wait may come late on a machine that is busy.
+  const bool waits = !status || way == LockWay::kSymbols || !hooks.sees_waiting() || try_waiting(context_);
+  if (Status off = hooks.take_off(); status && !off) status = std::move(off);
+  if (!waits) hooks.forget_waiting();
   return status;
 }
 
@@ -216,12 +285,15 @@ Status LockEngine::start() {
   if (jvmti->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_MONITOR_WAIT, nullptr) != JVMTI_ERROR_NONE) {
     return Error{Errc::kUnsupported, "this JVM does not tell about Object.wait"};
   }
+  if (detail_) put_on_detail();
   hooked_ = true;
   return hooks_->put_on(capture_.get(), jvmti);
 }
 
 void LockEngine::silence() {
-  if (hooked_.exchange(false)) (void)hooks_->take_off();
+  if (!hooked_.exchange(false)) return;
+  (void)hooks_->take_off();
+  if (detail_) detail_->silence();
 }
 
 void LockEngine::look_at_blocks(bool all) {
@@ -308,6 +380,11 @@ void LockEngine::stop() {
   }
   while (drain()) context_.make_room();
   decoder_->write_ongoing();
+  if (detail_) {
+    capture_->add_open_holds([this](const LockRecord& hold) { decoder_->ongoing_hold(hold); });
+    // Not before: stacks with methods of the classes as they are now have been decoded.
+    if (Status status = detail_->take_off(); !status) warnings_.push_back(status.error().what);
+  }
   last_stats_ = read_stats();
   stopped_ = true;
 }
@@ -327,7 +404,7 @@ EngineStats LockEngine::read_stats() {
   uint64_t lost = 0;
   for (const auto event :
        {recording::Event::kJavaMonitorEnter, recording::Event::kMonitorExit, recording::Event::kJavaMonitorWait,
-        recording::Event::kThreadPark, recording::Event::kUnpark}) {
+        recording::Event::kThreadPark, recording::Event::kUnpark, recording::Event::kLockHold}) {
     lost += context_.writer.lost_events(event);
   }
   stats.dropped["disk error"] = lost;
@@ -351,6 +428,9 @@ EngineStats LockEngine::read_stats() {
       {"Object.wait: shorter than 0.1 ms, together (ns)", number(counters.of(LockCount::kShortWaitNs))},
       {"parks", number(counts.parks)},
       {"unparks", number(counts.unparks)},
+      {"holds of locks that were waited for (--lock-detail)", number(counts.holds)},
+      {"holds whose begin had no room", number(counters.of(LockCount::kHoldLost))},
+      {"changing classes (ns)", detail_ ? detail_->time_taken().count : 0},
       {"chains: known", number(counters.of(LockCount::kChainKnown))},
       {"chains: new", number(counters.of(LockCount::kChainNew))},
       {"chains: decoded each time", number(counters.of(LockCount::kChainUnknown))},

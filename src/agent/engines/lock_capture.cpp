@@ -20,6 +20,8 @@ constexpr size_t kKnownChains = size_t{1} << 15;
 constexpr size_t kKnownNames = size_t{1} << 15;
 constexpr uint32_t kMostNames = 1 << 14;
 constexpr size_t kMonitors = size_t{1} << 14;
+constexpr size_t kHolds = size_t{1} << 16;
+constexpr size_t kSleepers = size_t{1} << 14;
 // An owner that takes its monitor again before one of those that are blocked has woken up releases it time and again:
 // within this time once is enough, if nobody else has had it.
 constexpr uint64_t kAgainNs = 10'000;
@@ -64,9 +66,12 @@ Status LockCapture::take_memory(const Sizes& sizes) {
   monitor_of_name_memory_ = Mapping(size_t{kMostNames} * sizeof(void*));
   plain_memory_ = Mapping(size_t{kMostNames} * sizeof(bool));
   lock_of_condition_memory_ = Mapping(size_t{kMostNames} * sizeof(uint32_t));
-  for (const Mapping* memory :
-       {&block_memory_, &chain_memory_, &name_memory_, &chain_set_memory_, &name_set_memory_, &monitor_memory_,
-        &monitor_of_name_memory_, &plain_memory_, &lock_of_condition_memory_}) {
+  hold_memory_ = Mapping(kHolds * sizeof(HoldTable::Slot));
+  waited_memory_ = Mapping(size_t{kMostNames} * sizeof(Waited));
+  sleep_memory_ = Mapping(kSleepers * sizeof(capture::SleepTable::Slot));
+  for (const Mapping* memory : {&block_memory_, &chain_memory_, &name_memory_, &chain_set_memory_, &name_set_memory_,
+                                &monitor_memory_, &monitor_of_name_memory_, &plain_memory_, &lock_of_condition_memory_,
+                                &sleep_memory_, &hold_memory_, &waited_memory_}) {
     if (!*memory) return Error{Errc::kFailed, "no memory for the buffers of lock events"};
   }
   blocks_.emplace(block_memory_.data(), block_memory_.size(), lock_time_ns());
@@ -75,9 +80,12 @@ Status LockCapture::take_memory(const Sizes& sizes) {
   known_chains_.emplace(reinterpret_cast<NumberSet::Slot*>(chain_set_memory_.data()), kKnownChains);
   known_names_.emplace(reinterpret_cast<NumberSet::Slot*>(name_set_memory_.data()), kKnownNames);
   monitors_.emplace(monitor_memory_.data(), kMonitors);
+  sleeps_.emplace(sleep_memory_.data(), kSleepers);
   monitor_of_name_ = reinterpret_cast<std::atomic<ContendedMonitor*>*>(monitor_of_name_memory_.data());
   plain_ = reinterpret_cast<std::atomic<bool>*>(plain_memory_.data());
   lock_of_condition_ = reinterpret_cast<std::atomic<uint32_t>*>(lock_of_condition_memory_.data());
+  holds_.emplace(reinterpret_cast<HoldTable::Slot*>(hold_memory_.data()), kHolds);
+  waited_ = reinterpret_cast<Waited*>(waited_memory_.data());
   return known_threads_.take_memory();
 }
 

@@ -9,8 +9,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <optional>
 
+#include "agent/engines/hold_table.h"
 #include "agent/engines/lock_records.h"
 #include "agent/engines/lock_threads.h"
 #include "agent/thread_registry.h"
@@ -19,6 +21,7 @@
 #include "base/sigsafe/mpsc_ring.h"
 #include "base/sigsafe/number_set.h"
 #include "capture/monitor_table.h"
+#include "capture/sleep_table.h"
 #include "hotspot/light_walk.h"
 #include "hotspot/sigsafe/fragment.h"
 #include "hotspot/sigsafe/virtual_thread.h"
@@ -89,10 +92,17 @@ class LockCapture final : public ThreadListener {
   // Compiled code has just released this one; 0: none.
   [[nodiscard]] uint64_t just_unlocked(uint64_t java_thread) const noexcept;
 
+  // A thread goes to sleep on a condition variable, has slept, or signals one: then it has just released the monitor
+  // that the other one is blocked by, if he is.
+  void sleeps(uint64_t variable) noexcept;
+  void slept(uint64_t variable) noexcept;
+  [[nodiscard]] Release signalling(uint64_t variable) noexcept;
+
   // Unsafe.park and unpark, in native code.
   struct Park {
     uint64_t session = 0;   // 0: it is not recorded
     uint64_t until_ns = 0;  // when its time is up; 0: never
+    uint32_t lock = 0;      // number of the blocker's name
   };
   [[nodiscard]] Park park(jvmtiEnv* jvmti, JNIEnv* jni, bool is_deadline, int64_t time, const Caller& caller) noexcept;
   void parked(JNIEnv* jni, const Park& park) noexcept;
@@ -104,6 +114,13 @@ class LockCapture final : public ThreadListener {
   };
   [[nodiscard]] Unpark unparking(JNIEnv* jni, jobject target) noexcept;
   void unparked(const Unpark& unpark, const Caller& caller) noexcept;
+
+  // With --lock-detail: a lock that was waited for in this session was acquired, or is about to be released.
+  // `identity`: the hash of what threads park on. In native code.
+  void acquired(int32_t identity, HoldMode mode, int32_t times) noexcept;
+  void releasing(int32_t identity, HoldMode mode, int32_t times) noexcept;
+  // Session thread, once nobody calls these any more: holds that go on, and for which somebody waited.
+  void add_open_holds(const std::function<void(const LockRecord&)>& add);
 
   EventBlocks& blocks() { return *blocks_; }
   MpscRing& chains() { return *chains_; }
@@ -123,6 +140,7 @@ class LockCapture final : public ThreadListener {
   [[nodiscard]] int64_t virtual_id_of(const uint8_t* java_thread) const noexcept;
   void write(Local& local, LockRecord& record) noexcept;
   void write_wait(Local& local, int64_t timeout_ms) noexcept;
+  [[nodiscard]] bool was_waited_for(uint32_t lock, uint64_t since_ns) const noexcept;
   // Its owner, who was blocked by it.
   void write_entered(Local& local, LockRecord& record, capture::ContendedMonitor* monitor) noexcept;
   uint32_t chain_of(Local& local, const Caller* caller) noexcept;
@@ -141,15 +159,23 @@ class LockCapture final : public ThreadListener {
   const pid_t self_;
 
   Mapping block_memory_, chain_memory_, name_memory_, chain_set_memory_, name_set_memory_, monitor_memory_,
-      monitor_of_name_memory_, plain_memory_, lock_of_condition_memory_;
+      monitor_of_name_memory_, plain_memory_, lock_of_condition_memory_, sleep_memory_, hold_memory_, waited_memory_;
   std::optional<EventBlocks> blocks_;
   std::optional<MpscRing> chains_, names_;
   std::optional<NumberSet> known_chains_, known_names_;
   std::optional<capture::MonitorTable> monitors_;
+  std::optional<capture::SleepTable> sleeps_;
   std::atomic<capture::ContendedMonitor*>* monitor_of_name_ = nullptr;  // by the number of the name
   // By name, of what threads park on: it keeps no owner and is no condition; of a condition, its lock's name.
   std::atomic<bool>* plain_ = nullptr;
   std::atomic<uint32_t>* lock_of_condition_ = nullptr;
+  std::optional<HoldTable> holds_;
+  // By name: who is parked on it, and when the last one went on.
+  struct Waited {
+    std::atomic<uint32_t> threads;
+    std::atomic<uint64_t> until_ns;
+  };
+  Waited* waited_ = nullptr;
   std::atomic<uint32_t> last_chain_{0}, last_name_{0};
   std::atomic<uint64_t> park_sequence_{0};
   LockThreads known_threads_;

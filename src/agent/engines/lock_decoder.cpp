@@ -1,6 +1,7 @@
 #include "agent/engines/lock_decoder.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "agent/method_names.h"
@@ -22,6 +23,12 @@ const char* name_of(LockAct act) {
 
 std::string_view name_of(LockEnd end) {
   return end == LockEnd::kTimeout ? "timeout" : end == LockEnd::kInterrupt ? "interrupt" : std::string_view();
+}
+
+std::string_view name_of(HoldMode mode) {
+  constexpr std::string_view kNames[] = {"read", "write", "permit", "latch"};
+  static_assert(std::size(kNames) == static_cast<size_t>(HoldMode::kCount));
+  return kNames[static_cast<size_t>(mode)];
 }
 
 Nanos at(const LockRecord& record) {
@@ -148,6 +155,8 @@ void LockDecoder::take(const LockRecord& record) {
       return write_wait(record);
     case LockAct::kUnpark:
       return write_unpark(record);
+    case LockAct::kHold:
+      return write_hold(record, false);
   }
 }
 
@@ -271,6 +280,33 @@ void LockDecoder::write_unpark(const LockRecord& record) {
   context_.writer.event(recording::Event::kUnpark, at(record), values);
   ++counts_.unparks;
   count(chain);
+}
+
+void LockDecoder::write_hold(const LockRecord& record, bool ongoing) {
+  const Chain& chain = chain_of(record.chain);
+  const bool has_begin = record.object != 0;
+  const Nanos begin = has_begin ? Nanos(static_cast<int64_t>(record.object)) : at(record);
+  const recording::Value values[] = {
+      (at(record) - begin).count,
+      thread_of(record),
+      chain.stack,
+      class_of(record.lock),
+      identity_of(record.lock),
+      name_of(static_cast<HoldMode>(record.other)),
+      static_cast<int64_t>(!has_begin),
+      static_cast<int64_t>(ongoing),
+      or_null(chain.failure),
+      carrier_of(record),
+  };
+  context_.writer.event(recording::Event::kLockHold, begin, values);
+  ++counts_.holds;
+  count(chain);
+}
+
+void LockDecoder::ongoing_hold(const LockRecord& record) {
+  start_over_if_forgotten();
+  write_hold(record, true);
+  ++counts_.ongoing;
 }
 
 void LockDecoder::write_ongoing() {

@@ -25,6 +25,7 @@ class LockDecoder {
   void event(const LockRecord& record);
   // Those whose end has not come when the recording ends.
   void write_ongoing();
+  void ongoing_hold(const LockRecord& record);
   // What was written until then has all been seen.
   void seen_until(Nanos time);
 
@@ -33,7 +34,7 @@ class LockDecoder {
     uint64_t failed = 0;    // of them: without a stack
     uint64_t no_begin = 0;  // taken, but where it began is not known
     uint64_t ongoing = 0;   // written, and not taken
-    uint64_t monitors = 0, exits = 0, waits = 0, parks = 0, unparks = 0;
+    uint64_t monitors = 0, exits = 0, waits = 0, parks = 0, unparks = 0, holds = 0;
   };
   [[nodiscard]] const Counts& counts() const { return counts_; }
 
@@ -65,6 +66,7 @@ class LockDecoder {
   void write_wait(const LockRecord& record);
   void write_park(const LockRecord& begin, const LockRecord* end);
   void write_unpark(const LockRecord& record);
+  void write_hold(const LockRecord& record, bool ongoing);
   void count(const Chain& chain);
 
   EngineContext& context_;

@@ -65,12 +65,15 @@ LockCapture::Park LockCapture::park(jvmtiEnv* jvmti, JNIEnv* jni, bool is_deadli
   record.sequence = park_sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
   record.time_ns = lock_time_ns();
   write(*mine, record);
-  return {session_, end_of_park(record.time_ns, is_deadline, time)};
+  waited_[record.lock].threads.fetch_add(1, std::memory_order_relaxed);
+  return {session_, end_of_park(record.time_ns, is_deadline, time), record.lock};
 }
 
 void LockCapture::parked(JNIEnv* jni, const Park& park) noexcept {
   if (park.session != session_) return;
   const uint64_t time = lock_time_ns();
+  waited_[park.lock].until_ns.store(time, std::memory_order_relaxed);
+  waited_[park.lock].threads.fetch_sub(1, std::memory_order_relaxed);
   Local* mine = enter_for_event();
   if (mine == nullptr) return;
   const Stopwatch watch(*mine);

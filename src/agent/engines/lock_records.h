@@ -19,15 +19,19 @@ enum class LockAct : uint8_t {
   kPark,
   kParked,  // the park is over
   kUnpark,
+  kHold,  // a lock that several may hold is released, or one whose owner can not be read
 };
+
+// How a lock is held. The numbers are those of the calls that lock_detail_rules.cpp puts into classes.
+enum class HoldMode : uint8_t { kRead, kWrite, kPermit, kLatch, kCount };
 
 enum class LockEnd : uint8_t { kOther, kTimeout, kInterrupt };
 
 struct LockRecord {
   uint64_t time_ns;  // CLOCK_MONOTONIC
-  uint64_t object;   // ObjectMonitor*; of a park its timeout, a jlong
+  uint64_t object;   // ObjectMonitor*; of a park its timeout, a jlong; of a hold when it began, 0: not known
   // kBlocked: the monitor's owner then, kExit and kUnlocked: afterwards, as the JVM writes it; kWaited: the serial of
-  // the thread that notified; kPark: id of the thread that held the lock; kUnpark: of the target.
+  // the thread that notified; kPark: id of the thread that held the lock; kUnpark: of the target; kHold: its HoldMode.
   uint64_t other;
   // Of the monitor; kWaited: the timeout, ms; kPark: number of the name of the lock whose condition it parks on.
   uint64_t generation;
@@ -69,6 +73,7 @@ enum class LockCount : uint8_t {
   kFrames,
   kNameLost,
   kMonitorLost,
+  kHoldLost,    // its begin: no room
   kShortWaits,  // of Object.wait, and their time
   kShortWaitNs,
   kMeasured,  // calls of ours in application threads, and their time
