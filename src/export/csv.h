@@ -15,7 +15,8 @@ namespace tarsier::exporting {
 // Of a model with all its events.
 Status export_csv(const analysis::Model& model, std::ostream& out);
 
-// Writes rows while a recording is being read, by a pass that has the question. Must outlive the pass.
+// Writes rows while a recording is being read, by a pass that has the question. Must outlive the pass. Of a recording
+// that can't be read nothing is written, not even the header.
 class CsvExport {
  public:
   explicit CsvExport(std::ostream& out);
