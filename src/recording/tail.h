@@ -19,7 +19,8 @@ class Tail {
  public:
   static constexpr size_t kMostBytes = 64 << 20;
   // The file must be a recording from its first byte on, or empty as yet. `most_bytes`: if more than that is new in a
-  // chunk, the older events of it are skipped. Who can't keep up thus falls behind by a look, not without end.
+  // chunk, padding included, the older events of it are skipped. Who can't keep up thus falls behind by a look, not
+  // without end.
   explicit Tail(std::string path, size_t most_bytes = kMostBytes) : path_(std::move(path)), most_bytes_(most_bytes) {}
 
   // visitor.chunk() comes at each look, also when a chunk goes on: keys of constants are those of before, but what the
