@@ -199,6 +199,7 @@ Status Session::connect() {
   }
   options_.session = start->options;
   file_name_ = start->file_name;
+  most_on_disk_ = start->most_on_disk;
   file_ = std::move((*received)->descriptors.front());
   return {};
 }
@@ -208,6 +209,7 @@ Status Session::start() {
   writing.chunk_size = options_.session.chunk_size;
   writing.chunk_age = options_.session.chunk_age;
   writing.memory = options_.session.memory / 2;
+  writing.most_on_disk = most_on_disk_;
   auto writer = recording::Writer::open(std::move(file_), std::move(writing));
   if (!writer) return std::move(writer).error();
   writer_ = std::move(*writer);
@@ -445,6 +447,10 @@ std::string Session::what_is_missing() {
   std::string missing;
   for (auto& engine : engines_) {
     if (std::string text = engine->missing(); !text.empty()) missing += (missing.empty() ? "" : "; ") + text;
+  }
+  if (const uint64_t unread = writer_->unread_events(); unread > 0) {
+    missing += (missing.empty() ? "" : "; ") + std::to_string(unread) + " events were not written, since the command " +
+               "did not read them (was it stopped?)";
   }
   if (disk_error_.empty() && writer_->lost_events() == 0) return missing;
   return missing + (missing.empty() ? "" : "; ") + std::to_string(writer_->lost_events()) + " events are not in '" +

@@ -79,6 +79,7 @@ class Session {
   control::AgentString options_;
   const bool attached_;  // to a running JVM
   std::string file_name_;
+  Bytes most_on_disk_;
   unique_fd file_;
   unique_fd wake_;
   std::optional<control::Channel> channel_;

@@ -49,6 +49,7 @@ LiveTop LiveLocks::top_of(const LockProfile& profile, const AspectKeys& keys, si
   LiveTop top;
   top.blocked_ns = profile.total();
   top.count = profile.nodes[0].contentions.count();
+  top.skipped = tail_.skipped();
   std::vector<const LockNode*> leaves;
   for (const LockNode& node : profile.nodes) {
     if (node.level == profile.by.size()) leaves.push_back(&node);

@@ -22,6 +22,7 @@ struct LiveTop {
   std::vector<LiveContention> rows;  // most time first
   int64_t blocked_ns = 0;            // of all
   uint64_t count = 0;
+  uint64_t skipped = 0;  // events that came faster than they could be read, since the start
 };
 
 class LiveLocks {

@@ -41,8 +41,13 @@ struct LockPass::Work {
   void add(const Contention& contention, std::span<const Piece> pieces) {
     blame.add(plain, contention, pieces);
     times.add(Selection(), contention, pieces);
+    if (question && question->each) question->each(model, code, contention, pieces);
     if (part) part->add(selection, contention, pieces);
-    if (view) answer(contention, pieces);
+    if (view && selection.everything()) {
+      view->add(view_keys(), contention, pieces);
+    } else if (view) {
+      answer(contention, pieces);
+    }
   }
   [[nodiscard]] const AspectKeys& view_keys() const { return signed_keys ? *signed_keys : plain; }
 
@@ -101,7 +106,8 @@ void LockPass::look(Model& model) {
   }
   // What is left over is looked at again and again: not too often.
   constexpr size_t kWorthIt = 250'000;
-  next_look_ = std::min(left + left / 2 + kWorthIt, std::max(limits_.pending, left + kWorthIt));
+  next_look_ =
+      came_ + std::max(kWorthIt, std::min(left / 2 + kWorthIt, limits_.pending - std::min(limits_.pending, left)));
 }
 
 void LockPass::finish(Model& model) {

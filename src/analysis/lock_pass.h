@@ -2,8 +2,10 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "analysis/contentions.h"
@@ -18,6 +20,9 @@ struct LockQuestion {
   Filter filter{};
   bool signatures = false;
   bool causes = false;  // also what lock_causes() needs
+  // Gets every contention once it is final, of all groups, threads and times. What a contention refers to is in the
+  // model by then, which may still grow.
+  std::function<void(const Model&, const LockCode&, const Contention&, std::span<const Piece>)> each{};
 };
 
 class LockPass {
@@ -31,7 +36,7 @@ class LockPass {
   // For each event that was put into the model's columns: when it ended. Takes some out of them, once there are many.
   void came(Model& model, int64_t end_ns) {
     recent_[came_++ % recent_.size()] = end_ns;
-    if (model.locks.in_columns() >= next_look_) look(model);
+    if (came_ >= next_look_) look(model);
   }
   // After the last event. Unless some have been taken out, the columns stay as they are.
   void finish(Model& model);
@@ -54,8 +59,7 @@ class LockPass {
 
   std::optional<LockQuestion> question_;
   LockLimits limits_;
-  size_t next_look_;
-  uint64_t came_ = 0;
+  uint64_t came_ = 0, next_look_;      // by the number of events that have come
   std::array<int64_t, 255> recent_{};  // when the last ones ended, in the order of the file
   std::unique_ptr<Work> work_;
   std::shared_ptr<const LockProfile> profile_;

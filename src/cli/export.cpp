@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <optional>
 #include <ostream>
 #include <span>
 #include <string_view>
@@ -35,7 +36,7 @@ std::string file_name(const analysis::Model& model) {
 struct Format {
   std::string_view name;
   bool binary;
-  Status (*write)(const analysis::Model& model, std::ostream& out);
+  Status (*write)(const analysis::Model& model, std::ostream& out);  // null of csv: export_csv()
   // Of formats that are made of the file as it is, not of what it means.
   Status (*convert)(std::span<const uint8_t> recording, int fd) = nullptr;
 };
@@ -48,7 +49,7 @@ constexpr Format kFormats[] = {
     {"pprof", true, exporting::export_pprof},
     {"speedscope", false,
      [](const analysis::Model& model, std::ostream& out) { return exporting::export_speedscope(model, out); }},
-    {"csv", false, exporting::export_csv},
+    {"csv", false, nullptr},
     {"jfr", true, nullptr, archive::write_all},
     {"jfr.zst", true, nullptr, archive::pack},
 };
@@ -159,6 +160,23 @@ int export_against(const Arguments& arguments, const analysis::Model& model) {
   return std::max(tell_problems(*before), tell_problems(model));
 }
 
+// Row by row, while the recording is read: there may be more of them than memory.
+int export_csv(const Arguments& arguments) {
+  std::optional<Result<analysis::Model>> model;
+  const auto written = write_output(arguments, [&](int fd) {
+    return through_stream(fd, [&](std::ostream& out) -> Status {
+      exporting::CsvExport rows(out);
+      analysis::LockPass locks(rows.question());
+      model.emplace(load_recording_operand("export", arguments, &locks));
+      if (!*model) return model->error();
+      return rows.finish();
+    });
+  });
+  if (model && !*model) return fail(model->error());
+  if (!written) return fail(written.error());
+  return tell_problems(**model);
+}
+
 int run_export(const Arguments& arguments) {
   if (!arguments.has("to"))
     return fail(Error{Errc::kUsage, "into which format? --to " + listed(kOptions[0].allowed, " or --to ")});
@@ -170,11 +188,8 @@ int run_export(const Arguments& arguments) {
     return fail(Error{Errc::kUsage, "--against is for --to html; tarsier compare tells in words what changed"});
   }
   if (format.convert != nullptr) return export_file(arguments, format);
-  // The rows of the csv are made of the events, so all of them are kept.
-  analysis::LockLimits limits;
-  if (format.name == "csv") limits.whole = SIZE_MAX - 1;
-  analysis::LockPass locks({}, limits);
-  const auto model = load_recording_operand("export", arguments, &locks);
+  if (format.write == nullptr) return export_csv(arguments);
+  const auto model = load_recording_operand("export", arguments);
   if (!model) return fail(model.error());
   if (arguments.has("against")) return export_against(arguments, *model);
   const auto written = write_output(arguments, [&](int fd) {

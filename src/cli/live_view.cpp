@@ -45,6 +45,10 @@ std::string live_text(const analysis::LiveTop& top, Nanos time, size_t width) {
   std::snprintf(text, sizeof text, "%.2f", waiting);
   std::string out = "lock waiting: " + std::string(text) + " threads, " + per_second(top.count, time) +
                     " contentions/s (of some seconds ago)\n";
+  if (top.skipped > 0) {
+    out += "  " + analysis::words_of_count(top.skipped) +
+           " events were skipped so far: there were more than are read at a time\n";
+  }
   if (top.rows.empty()) return out + "  nobody is blocked by a lock\n";
   constexpr size_t kNumbers = 8 + 10 + 2, kGaps = 4;
   const size_t names = (width - std::min(width - 30, kNumbers + kGaps)) / 3;

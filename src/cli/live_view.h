@@ -17,12 +17,16 @@ class LiveView {
   // Of the recording behind the descriptor. `keep`: else what was shown is freed on the disk.
   LiveView(int file, bool keep);
 
+  // How far the writer may be ahead of us: a command that is stopped (Ctrl-Z) frees nothing. 0: as far as it likes.
+  [[nodiscard]] Bytes most_on_disk() const { return keep_ ? Bytes(0) : kMostOnDisk; }
   // Often; it knows when it is time.
   void tick();
   // After the recording has ended: the rest, and a word on all of it.
   void finish();
 
  private:
+  static constexpr Bytes kMostOnDisk{512 << 20};
+
   void look();
   void free_passed();
   void draw(const analysis::LiveTop& top, Nanos time);

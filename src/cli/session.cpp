@@ -108,7 +108,7 @@ void Session::hung_up() {
 void Session::on(const control::Hello&) {
   if (phase_ != Phase::kHello) return;
   enter(Phase::kStarting, kStartPatience);
-  const control::Start start{options_, output_.path()};
+  const control::Start start{options_, output_.path(), live_ != nullptr ? live_->most_on_disk() : Bytes(0)};
   const int file = output_.fd();
   if (auto sent = channel_.send(start, kSendPatience, {&file, 1}); !sent) give_up(sent.error().what);
 }

@@ -97,7 +97,11 @@ TEST(Messages, come_back_as_they_were) {
   Start start;
   start.options.interval = millis(2);
   start.file_name = "a.jfr";
-  EXPECT_EQ(std::get<Start>(*decode(encode(start))).options, start.options);
+  start.most_on_disk = Bytes(5);
+  const auto s = std::get<Start>(*decode(encode(start)));
+  EXPECT_EQ(s.options, start.options);
+  EXPECT_EQ(s.file_name, start.file_name);
+  EXPECT_EQ(s.most_on_disk, start.most_on_disk);
   EXPECT_EQ(std::get<Failed>(*decode(encode(Failed{Errc::kBusy, "x"}))).code, Errc::kBusy);
   const auto wanted = std::get<KernelWanted>(*decode(encode(KernelWanted{{1, ~uint64_t{0}}, Bytes(4096)})));
   EXPECT_EQ(wanted.layout, (std::vector<uint64_t>{1, ~uint64_t{0}}));

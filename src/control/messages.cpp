@@ -59,7 +59,10 @@ void from_json_object(const json& j, Hello& m) {
 }
 
 json to_json(const Start& m) {
-  return {{"type", "start"}, {"options", to_agent_string(m.options)}, {"file_name", m.file_name}};
+  return {{"type", "start"},
+          {"options", to_agent_string(m.options)},
+          {"file_name", m.file_name},
+          {"most_on_disk", m.most_on_disk.count}};
 }
 json to_json(const Started& m) {
   json engines = json::array();
@@ -196,6 +199,7 @@ Result<Message> read(const json& object) {
 Result<Message> read_start(const json& object) {
   Start start;
   take(object, "file_name", start.file_name);
+  take(object, "most_on_disk", start.most_on_disk);
   std::string options;
   take(object, "options", options);
   Result<AgentString> parsed = parse_agent_string(options);

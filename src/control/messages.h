@@ -40,6 +40,7 @@ struct Hello {
 struct Start {
   SessionOptions options;
   std::string file_name;  // for messages only: the descriptor comes along
+  Bytes most_on_disk{};   // of a file that the command frees when it has read it; 0: no bound
 };
 struct EngineReport {
   std::string name, mechanism, why;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_map>
 #include <vector>
 
 #include "analysis/contentions.h"
@@ -23,13 +24,23 @@ constexpr std::string_view kHeader =
     "group,after_wait,lock_class,lock,contention,blocked_thread,blocked_method,blocked_chain,begin_ns,end_ns,"
     "owner_kind,owner_thread,owner_method,owner_chain\r\n";
 constexpr size_t kMostFrames = 1000;
+// A chain is written for many pieces, and most of the time goes into its names. What is remembered of them is forgotten
+// when it is more than that.
+constexpr size_t kMostRemembered = 32 << 20;
 
-class Rows {
+}  // namespace
+
+// The model may have grown between two rows; what was in it stays.
+class CsvExport::Rows {
  public:
   Rows(const analysis::Model& model, const analysis::LockCode& code, std::ostream& out)
-      : model_(model), code_(code), labels_(analysis::label_methods(model, false)), out_(out) {}
+      : model_(model), code_(code), out_(out) {}
 
   void add(const Contention& contention, std::span<const Piece> pieces) {
+    if (labelled_ != model_.methods.size()) {
+      labels_ = analysis::label_methods(model_, false);
+      labelled_ = model_.methods.size();
+    }
     ++number_;
     begin_of_row_ = std::string(analysis::lock_group_name(contention.group)) + "," +
                     (contention.after_wait ? "true" : "false") + "," +
@@ -51,7 +62,19 @@ class Rows {
     return static_cast<int64_t>(static_cast<uint64_t>(ns) - static_cast<uint64_t>(model_.clock_offset_ns));
   }
   // Two cells, empty if there is no stack.
-  [[nodiscard]] std::string method_and_chain(StackIndex stack) const {
+  const std::string& method_and_chain(StackIndex stack) {
+    if (remembered_ > kMostRemembered) {
+      remembered_ = 0;
+      cells_.clear();
+    }
+    const auto [known, is_new] = cells_.try_emplace(stack.value);
+    if (is_new) {
+      known->second = make_method_and_chain(stack);
+      remembered_ += known->second.size();
+    }
+    return known->second;
+  }
+  [[nodiscard]] std::string make_method_and_chain(StackIndex stack) const {
     if (stack.value == 0) return ",";
     std::string chain;
     size_t frames = 0;
@@ -68,12 +91,13 @@ class Rows {
   const analysis::Model& model_;
   const analysis::LockCode& code_;
   analysis::Labels labels_;
+  size_t labelled_ = 0;  // so many methods
   std::ostream& out_;
+  std::unordered_map<uint32_t, std::string> cells_;  // by stack
+  size_t remembered_ = 0;                            // bytes of them
   uint64_t number_ = 0;
   std::string begin_of_row_;
 };
-
-}  // namespace
 
 std::string csv_cell(std::string_view text) {
   std::string cell = visible(text);
@@ -84,17 +108,40 @@ std::string csv_cell(std::string_view text) {
   return quoted + "\"";
 }
 
-Status export_csv(const analysis::Model& model, std::ostream& out) {
-  const analysis::LockCode code(model);
-  Rows rows(model, code, out);
-  out << kHeader;
-  analysis::for_each_contention(model, code, analysis::Selection(),
-                                [&](const Contention& contention, std::span<const Piece> pieces) {
-                                  if (out.good()) rows.add(contention, pieces);
-                                });
-  out.flush();
-  if (!out.good()) return Error{Errc::kFailed, "csv: writing failed; is the disk full?"};
+CsvExport::CsvExport(std::ostream& out) : out_(out) {}
+
+CsvExport::~CsvExport() = default;
+
+analysis::LockQuestion CsvExport::question() {
+  return {.by = {analysis::LockAspect::kGroup},
+          .each = [this](const auto& model, const auto& code, const auto& contention, auto pieces) {
+            add(model, code, contention, pieces);
+          }};
+}
+
+void CsvExport::add(const analysis::Model& model, const analysis::LockCode& code, const Contention& contention,
+                    std::span<const Piece> pieces) {
+  if (!rows_) {
+    out_ << kHeader;
+    rows_ = std::make_unique<Rows>(model, code, out_);
+  }
+  if (out_.good()) rows_->add(contention, pieces);
+}
+
+Status CsvExport::finish() {
+  if (!rows_) out_ << kHeader;
+  out_.flush();
+  if (!out_.good()) return Error{Errc::kFailed, "csv: writing failed; is the disk full?"};
   return {};
+}
+
+Status export_csv(const analysis::Model& model, std::ostream& out) {
+  CsvExport rows(out);
+  const analysis::LockCode code(model);
+  analysis::for_each_contention(
+      model, code, analysis::Selection(),
+      [&](const Contention& contention, std::span<const Piece> pieces) { rows.add(model, code, contention, pieces); });
+  return rows.finish();
 }
 
 }  // namespace tarsier::exporting

@@ -44,6 +44,33 @@ TEST(Csv, has_a_row_for_each_piece) {
           "java.util.concurrent.locks.LockSupport.park < main,1050,1060,unknown,,,\r\n");
 }
 
+TEST(Csv, is_the_same_if_rows_are_written_while_events_come) {
+  LockTrace trace;
+  const auto a = trace.thread("A"), b = trace.thread("B");
+  const auto period = trace.period(trace.lock("p.Lock", 1), 1);
+  trace.exit(period, a, 30, 1, "main;p.C.holds");
+  trace.enter(period, b, 10, 32, 2, "p.C.wants");
+  trace.park(analysis::kNoLock, a, 50, 60, 0, 0, "main;java.util.concurrent.locks.LockSupport.park");
+  const std::string whole = csv_of(trace.model);
+
+  std::ostringstream out;
+  CsvExport rows(out);
+  analysis::LockPass pass(rows.question());
+  for (const int64_t end : {30, 32, 60}) pass.came(trace.model, end);
+  pass.advance(trace.model, seconds(100).count);
+  EXPECT_EQ(out.str(), whole);  // by now
+  EXPECT_EQ(trace.model.locks.in_columns(), 0u);
+  pass.finish(trace.model);
+  EXPECT_TRUE(rows.finish().ok());
+  EXPECT_EQ(out.str(), whole);
+}
+
+TEST(Csv, of_a_recording_that_could_not_be_read_is_nothing) {
+  std::ostringstream out;
+  { const CsvExport rows(out); }
+  EXPECT_EQ(out.str(), "");
+}
+
 TEST(Csv, of_a_recording_without_locks_is_its_header) {
   EXPECT_EQ(csv_of(analysis::ModelMaker().model), kHeader);
 }

@@ -56,6 +56,12 @@ Status ChunkFile::check_whole() {
                                   std::to_string(end_) + " bytes while it was written"};
 }
 
+Bytes ChunkFile::on_disk() const {
+  constexpr int64_t kBlock = 512;  // whatever the file system's own may be
+  struct stat status {};
+  return Bytes(fstat(fd_.get(), &status) == 0 ? status.st_blocks * kBlock : 0);
+}
+
 Status ChunkFile::append(Encoder& data, const Checkpoint& checkpoint) {
   if (Status s = check_whole(); !s.ok()) return s;
   const auto size = static_cast<int64_t>(data.size());

@@ -47,6 +47,8 @@ class ChunkFile {
 
   [[nodiscard]] Bytes chunk_size() const { return Bytes(padding_ - chunk_start_); }
   [[nodiscard]] Bytes size() const { return Bytes(padding_); }
+  // Without what somebody has freed.
+  [[nodiscard]] Bytes on_disk() const;
 
  private:
   Status write_at(int64_t position, std::span<const uint8_t> bytes, const char* step);

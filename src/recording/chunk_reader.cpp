@@ -156,6 +156,8 @@ uint64_t ChunkReader::visit_events(Visitor& visitor, EventCounts& counts, const 
   const uint8_t* const begin = bytes_.data();
   const uint8_t* p = begin + std::clamp(part == nullptr ? 0 : part->position, kHeaderSize, bytes_.size());
   const uint8_t* const last_checkpoint = begin + std::min<uint64_t>(header_.constant_pool, bytes_.size());
+  const auto left = static_cast<size_t>(end() - p);
+  const uint8_t* const visited_from = part == nullptr || left <= part->most ? p : end() - part->most;
   const uint8_t* next_report = begin + kPassedStep;
   std::vector<EventView::Slot> slots;
   for (const Selected& s : selected_) slots.resize(std::max(slots.size(), s.kinds.size()));
@@ -175,7 +177,10 @@ uint64_t ChunkReader::visit_events(Visitor& visitor, EventCounts& counts, const 
     if (type_id != kMetadataType && type_id != kCheckpointType) {
       if (event > last_checkpoint && flushed_since()) break;  // newer than the constants that we know
       ++counts.all;
-      if (const Selected* s = selected(type_id)) {
+      const Selected* const s = selected(type_id);
+      if (s != nullptr && event < visited_from) {
+        ++part->skipped;
+      } else if (s != nullptr) {
         const uint8_t* const decoded = decode(layouts_.at(s->layout), p, slots.data());
         if (decoded && decoded <= event_end) {
           ++counts.visited;

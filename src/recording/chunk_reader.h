@@ -38,6 +38,8 @@ class ChunkReader final : public Chunk {
   // `part`: from its position on, which then is where the next visit has to go on.
   struct Part {
     size_t position = 0;
+    size_t most = SIZE_MAX;  // if there are more bytes, events of the older ones are passed, and not visited
+    uint64_t skipped = 0;    // such events, of selected types
     std::vector<std::pair<size_t, size_t>> events{};  // the bytes of those that were passed, without constants
   };
   uint64_t visit_events(Visitor& visitor, EventCounts& counts, const std::function<void(size_t)>& passed,

@@ -22,10 +22,11 @@ Status Tail::look(Visitor& visitor) {
     (*chunk)->load_constants();
     visitor.chunk(**chunk);
     ChunkReader::EventCounts counts;
-    ChunkReader::Part part{.position = position_, .events = {}};
+    ChunkReader::Part part{.position = position_, .most = most_bytes_, .events = {}};
     (*chunk)->visit_events(
         visitor, counts, [](size_t) {}, &part);
     position_ = part.position;
+    skipped_ += part.skipped;
     const uint64_t end = chunk_at_ + header->size;
     if (end >= bytes.size() || !ChunkHeader::parse(bytes.subspan(end))) {
       for (const auto& [first, last] : part.events) passed_.push_back({chunk_at_ + first, chunk_at_ + last});

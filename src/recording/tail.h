@@ -17,8 +17,11 @@ struct ByteRange {
 
 class Tail {
  public:
-  // The file must be a recording from its first byte on, or empty as yet.
-  explicit Tail(std::string path) : path_(std::move(path)) {}
+  static constexpr size_t kMostBytes = 64 << 20;
+  // The file must be a recording from its first byte on, or empty as yet. `most_bytes`: if more than that is new in a
+  // chunk, padding included, the older events of it are skipped. Who can't keep up thus falls behind by a look, not
+  // without end.
+  explicit Tail(std::string path, size_t most_bytes = kMostBytes) : path_(std::move(path)), most_bytes_(most_bytes) {}
 
   // visitor.chunk() comes at each look, also when a chunk goes on: keys of constants are those of before, but what the
   // visitor has selected must be selected again.
@@ -27,9 +30,13 @@ class Tail {
   // What the file's further looks will not need: events, not constants; and all of the chunks before the current one.
   // Each range is told once.
   std::vector<ByteRange> take_passed() { return std::exchange(passed_, {}); }
+  // Events that were skipped, of the selected types.
+  [[nodiscard]] uint64_t skipped() const { return skipped_; }
 
  private:
   std::string path_;
+  size_t most_bytes_;
+  uint64_t skipped_ = 0;
   uint64_t chunk_at_ = 0;
   uint64_t position_ = 0;  // in the chunk: read up to there
   std::vector<ByteRange> passed_;

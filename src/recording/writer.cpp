@@ -82,16 +82,20 @@ class FileWriter final : public Writer {
   }
 
   [[nodiscard]] uint64_t generation() const override { return generation_; }
-  [[nodiscard]] uint64_t lost_events() const override {
-    return std::accumulate(lost_.begin(), lost_.end(), uint64_t{0});
-  }
+  [[nodiscard]] uint64_t lost_events() const override { return sum(lost_); }
   [[nodiscard]] uint64_t lost_events(Event type) const override { return lost_[index(type)]; }
+  [[nodiscard]] uint64_t unread_events() const override { return sum(unread_); }
+  [[nodiscard]] uint64_t unread_events(Event type) const override { return unread_[index(type)]; }
   [[nodiscard]] Bytes bytes_written() const override { return file_.size(); }
   [[nodiscard]] Bytes memory_used() const override {
     return Bytes(static_cast<int64_t>(constants_.memory() + buffer_.capacity() + metadata_.capacity()));
   }
 
  private:
+  using Counts = std::array<uint64_t, static_cast<size_t>(Event::kCount)>;  // by type
+  static size_t index(Event type) { return static_cast<size_t>(type); }
+  static uint64_t sum(const Counts& counts) { return std::accumulate(counts.begin(), counts.end(), uint64_t{0}); }
+
   // Values that own their strings, to be written again in every chunk.
   struct Sticky {
     Sticky() = default;
@@ -200,7 +204,11 @@ class FileWriter final : public Writer {
   }
 
   void append(Nanos now) {
-    if (buffered_events_ > 0) {
+    const bool unread = options_.most_on_disk.count > 0 && file_.on_disk() > options_.most_on_disk;
+    if (unread) {
+      // Constants that these events were the first to use go into the next checkpoint all the same.
+      drop_buffer(unread_);
+    } else if (buffered_events_ > 0) {
       const Checkpoint checkpoint = constants_.encode_checkpoint(buffer_, now);
       const Status written = file_.append(buffer_, checkpoint);
       if (!written.ok()) return fail(written);
@@ -235,13 +243,17 @@ class FileWriter final : public Writer {
     rotate();
   }
 
-  // Nothing is written after the first error.
-  void fail(const Status& error) {
-    error_ = error;
-    for (size_t i = 0; i < lost_.size(); ++i) lost_[i] += buffered_[i];
+  void drop_buffer(Counts& dropped) {
+    for (size_t i = 0; i < dropped.size(); ++i) dropped[i] += buffered_[i];
     buffered_ = {};
     buffered_events_ = 0;
     buffer_.clear();
+  }
+
+  // Nothing is written after the first error.
+  void fail(const Status& error) {
+    error_ = error;
+    drop_buffer(lost_);
   }
 
   Options options_;
@@ -251,10 +263,8 @@ class FileWriter final : public Writer {
   Nanos first_tick_, first_wall_;
   Nanos chunk_tick_;
   Encoder buffer_;
-  using Counts = std::array<uint64_t, static_cast<size_t>(Event::kCount)>;
-  static size_t index(Event type) { return static_cast<size_t>(type); }
   uint64_t buffered_events_ = 0;
-  Counts buffered_{}, lost_{};  // by type
+  Counts buffered_{}, lost_{}, unread_{};
   bool chunk_has_events_ = false;
   std::map<std::pair<Event, std::string>, Sticky> sticky_;
   uint64_t generation_ = 0;

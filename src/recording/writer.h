@@ -7,6 +7,8 @@
 //   When the tables have grown past Options::memory at a flush(), the chunk is rotated, all of them are forgotten and
 //   generation() changes: ids given out before, and stacks encoded, must not be used after that. Flush early if
 //   memory_used() says so.
+// - Of a file that is read and freed while it is written, Options::most_on_disk bounds what nobody has freed yet. While
+//   there is more, events are counted as unread instead of written; it goes on when the reader does.
 // - When the disk fails, the first error is remembered, later writes are counted as lost, and nothing throws or blocks
 //   the caller beyond the write itself. What is on disk stays readable.
 #pragma once
@@ -39,6 +41,7 @@ class Writer {
     Bytes chunk_size{256 << 20};
     Nanos chunk_age{seconds(3600)};
     Bytes memory{32 << 20};
+    Bytes most_on_disk{0};  // 0: no bound. Much more than `memory`: constants of the current chunk can't be freed
     // Called after each single write to the file with the step's name; tests copy the file there.
     std::function<void(const char* step)> after_step;
   };
@@ -71,6 +74,8 @@ class Writer {
   [[nodiscard]] virtual uint64_t generation() const = 0;
   [[nodiscard]] virtual uint64_t lost_events() const = 0;  // not in the file because of a disk error
   [[nodiscard]] virtual uint64_t lost_events(Event type) const = 0;
+  [[nodiscard]] virtual uint64_t unread_events() const = 0;  // not in the file because its reader is too far behind
+  [[nodiscard]] virtual uint64_t unread_events(Event type) const = 0;
   [[nodiscard]] virtual Bytes bytes_written() const = 0;
   [[nodiscard]] virtual Bytes memory_used() const = 0;
 };

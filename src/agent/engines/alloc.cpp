@@ -136,9 +136,8 @@ EngineStats AllocEngine::read_stats() {
   }
   // After the drops, so that a sample dropped in between is not missing from `taken`.
   stats.taken = counters.taken.load(std::memory_order_relaxed);
-  const uint64_t lost = context_.writer.lost_events(recording::Event::kObjectAllocationSample);
-  stats.dropped["disk error"] = lost;
-  stats.written = decoder_.counts().written - lost;
+  stats.written = decoder_.counts().written;
+  stats.take_off_unwritten(context_.writer, {recording::Event::kObjectAllocationSample});
   stats.failed = decoder_.counts().failed;
   const uint64_t passed_over = counters.passed_over.load(std::memory_order_relaxed);
   const auto measured = static_cast<double>(std::max<uint64_t>(1, counters.measured.load(std::memory_order_relaxed)));

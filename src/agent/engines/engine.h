@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <string>
@@ -58,6 +59,17 @@ struct EngineStats {
   std::string hottest;
   double hottest_share = 0;
 
+  // What was decoded, but is not in the file.
+  void take_off_unwritten(const recording::Writer& writer, std::initializer_list<recording::Event> events) {
+    uint64_t lost = 0, unread = 0;
+    for (const recording::Event event : events) {
+      lost += writer.lost_events(event);
+      unread += writer.unread_events(event);
+    }
+    dropped["disk error"] = lost;
+    if (unread > 0) dropped["not read by the live view"] = unread;
+    written -= lost + unread;
+  }
   [[nodiscard]] uint64_t dropped_in_all() const {
     uint64_t sum = 0;
     for (const auto& [cause, count] : dropped) sum += count;

@@ -82,9 +82,7 @@ EngineStats JvmtiEngine::read_stats() {
   stats.counters["decoding (ns of CPU time)"] = decoding_.count;
   std::tie(stats.hottest, stats.hottest_share) = decoder_.hottest();
   asker_->add_to(stats);
-  const uint64_t lost = context_.writer.lost_events(recording::Event::kExecutionSample);
-  stats.dropped["disk error"] = lost;
-  stats.written -= lost;
+  stats.take_off_unwritten(context_.writer, {recording::Event::kExecutionSample});
   return stats;
 }
 

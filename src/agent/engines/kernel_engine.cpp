@@ -137,10 +137,7 @@ EngineStats KernelEngine::read_stats() {
   source_->add_to(stats);
   stats.counters["decoding (ns of CPU time)"] = decoding_time_.count;
   decoding_->add_to(stats);
-  // What the writer lost to a full disk was decoded, but is not in the file.
-  const uint64_t lost = context_.writer.lost_events(choice_.event);
-  stats.dropped["disk error"] = lost;
-  stats.written -= lost;
+  stats.take_off_unwritten(context_.writer, {choice_.event});
   return stats;
 }
 

@@ -438,14 +438,9 @@ EngineStats LockEngine::read_stats() {
   stats.taken = counters.of(LockCount::kTaken) + counts.ongoing;
   stats.written = counts.written;
   stats.failed = counts.failed;
-  uint64_t lost = 0;
-  for (const auto event :
-       {recording::Event::kJavaMonitorEnter, recording::Event::kMonitorExit, recording::Event::kJavaMonitorWait,
-        recording::Event::kThreadPark, recording::Event::kUnpark, recording::Event::kLockHold}) {
-    lost += context_.writer.lost_events(event);
-  }
-  stats.dropped["disk error"] = lost;
-  stats.written -= lost;
+  stats.take_off_unwritten(context_.writer, {recording::Event::kJavaMonitorEnter, recording::Event::kMonitorExit,
+                                             recording::Event::kJavaMonitorWait, recording::Event::kThreadPark,
+                                             recording::Event::kUnpark, recording::Event::kLockHold});
   stats.memory = Bytes(static_cast<int64_t>(capture_->memory_used()));
   // An event that has a begin and an end is two calls.
   const uint64_t calls = counters.of(LockCount::kTaken) + counts.monitors + counts.parks;

@@ -199,10 +199,7 @@ EngineStats SignalEngine::read_stats() {
                     {"signal", signal_->number()},
                     {"decoding (ns of CPU time)", decoding_.count}};
   add_to(stats);
-  // What the writer lost to a full disk was decoded, but is not in the file.
-  const uint64_t lost = context_.writer.lost_events(choice_.event);
-  stats.dropped["disk error"] = lost;
-  stats.written -= lost;
+  stats.take_off_unwritten(context_.writer, {choice_.event});
   return stats;
 }
 

@@ -142,9 +142,7 @@ EngineStats WaitsEngine::read_stats() {
   stats.hottest.clear();  // that is a word about the CPU
   stats.hottest_share = 0;
   finder_->add_to(stats);
-  const uint64_t lost = context_.writer.lost_events(recording::Event::kWait);
-  stats.dropped["disk error"] = lost;
-  stats.written -= lost;
+  stats.take_off_unwritten(context_.writer, {recording::Event::kWait});
   return stats;
 }
 
