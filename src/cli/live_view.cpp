@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -34,7 +35,7 @@ bool is_terminal() {
 
 std::string per_second(uint64_t count, Nanos time) {
   const double rate = time.count > 0 ? static_cast<double>(count) * 1e9 / static_cast<double>(time.count) : 0;
-  return analysis::words_of_count(static_cast<uint64_t>(rate + 0.5));
+  return analysis::words_of_count(static_cast<uint64_t>(std::llround(rate)));
 }
 
 }  // namespace
