@@ -148,6 +148,8 @@ class LockCapture final : public ThreadListener {
   [[nodiscard]] int64_t virtual_id_of(const uint8_t* java_thread) const noexcept;
   void write(Local& local, LockRecord& record) noexcept;
   void write_wait(Local& local, int64_t timeout_ms) noexcept;
+  // `virtual_thread`: if it is one, and known.
+  void write_parked(JNIEnv* jni, uint64_t time, uint64_t until_ns, jobject virtual_thread) noexcept;
   [[nodiscard]] bool was_waited_for(uint32_t lock, uint64_t since_ns) const noexcept;
   // Its owner, who was blocked by it.
   void write_entered(Local& local, LockRecord& record, capture::ContendedMonitor* monitor) noexcept;

@@ -76,6 +76,10 @@ void LockCapture::parked(JNIEnv* jni, const Park& park) noexcept {
   auto& waited_until = waited_[park.lock].until_ns;
   if (waited_until.load(std::memory_order_relaxed) < time) waited_until.store(time, std::memory_order_relaxed);
   waited_[park.lock].threads.fetch_sub(1, std::memory_order_relaxed);
+  write_parked(jni, time, park.until_ns, nullptr);
+}
+
+void LockCapture::write_parked(JNIEnv* jni, uint64_t time, uint64_t until_ns, jobject virtual_thread) noexcept {
   Local* mine = enter_for_event();
   if (mine == nullptr) return;
   const Stopwatch watch(*mine);
@@ -83,10 +87,11 @@ void LockCapture::parked(JNIEnv* jni, const Park& park) noexcept {
   record.time_ns = time;
   record.act = LockAct::kParked;
   record.virtual_id = virtual_id_of(mine->thread->java_thread);
-  if (park.until_ns != 0 && time >= park.until_ns) {
+  jobject thread = record.virtual_id != 0 ? virtual_thread : mine->thread->ref;
+  if (until_ns != 0 && time >= until_ns) {
     record.end = LockEnd::kTimeout;
-  } else if (layout_.interrupted != nullptr && mine->thread->ref != nullptr && record.virtual_id == 0 &&
-             jni->GetBooleanField(mine->thread->ref, layout_.interrupted) == JNI_TRUE) {
+  } else if (layout_.interrupted != nullptr && thread != nullptr &&
+             jni->GetBooleanField(thread, layout_.interrupted) == JNI_TRUE) {
     record.end = LockEnd::kInterrupt;
   }
   record.sequence = park_sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -142,19 +147,7 @@ void LockCapture::virtual_parked(JNIEnv* jni, jobject thread) noexcept {
   jobject blocker = jni->GetObjectField(thread, layout_.park_blocker);
   if (blocker == nullptr) return;
   jni->DeleteLocalRef(blocker);
-  const uint64_t time = lock_time_ns();
-  Local* mine = enter_for_event();
-  if (mine == nullptr) return;
-  const Stopwatch watch(*mine);
-  LockRecord record{};
-  record.time_ns = time;
-  record.act = LockAct::kParked;
-  record.virtual_id = virtual_id_of(mine->thread->java_thread);
-  if (layout_.interrupted != nullptr && jni->GetBooleanField(thread, layout_.interrupted) == JNI_TRUE) {
-    record.end = LockEnd::kInterrupt;
-  }
-  record.sequence = park_sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
-  write(*mine, record);
+  write_parked(jni, lock_time_ns(), 0, thread);
 }
 
 void LockCapture::virtual_unparking(JNIEnv* jni, jobject thread) noexcept {
