@@ -36,8 +36,23 @@ TEST(EventBlocks, without_a_free_one_there_is_none) {
   EXPECT_EQ(blocks.take(), nullptr);
   EventBlocks::hand_over(*one);
   EXPECT_EQ(blocks.take(), nullptr);  // full, and not read yet
-  EventBlocks::give_back(*one);
+  blocks.give_back(*one);
   EXPECT_EQ(blocks.take(), one);
+}
+
+TEST(EventBlocks, the_one_given_back_last_is_taken_first) {
+  const Mapping memory(3 * EventBlocks::kBlockBytes);
+  EventBlocks blocks(memory.data(), memory.size(), 1);
+  Block* one = blocks.take();
+  Block* other = blocks.take();
+  for (Block* block : {one, other}) {
+    EventBlocks::hand_over(*block);
+    blocks.give_back(*block);
+  }
+  EXPECT_EQ(blocks.take(), other);
+  EXPECT_EQ(blocks.take(), one);
+  EXPECT_NE(blocks.take(), nullptr);
+  EXPECT_EQ(blocks.take(), nullptr);
 }
 
 TEST(EventBlocks, a_block_takes_no_more_than_its_room) {
@@ -93,7 +108,7 @@ TEST(EventBlocks, nothing_is_lost_and_nothing_is_read_twice) {
         ++read;
       }
       part.block->read += static_cast<uint32_t>(part.size);
-      if (part.handed_over) EventBlocks::give_back(*part.block);
+      if (part.handed_over) blocks.give_back(*part.block);
     }
   };
   while (done.load() < kThreads) look();

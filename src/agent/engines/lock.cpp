@@ -288,6 +288,7 @@ Status LockEngine::find_layout() {
   layout_.condition_of = find_field("java/util/concurrent/locks/AbstractQueuedSynchronizer$ConditionObject", "this$0",
                                     "Ljava/util/concurrent/locks/AbstractQueuedSynchronizer;", &layout_.condition);
   if (layout_.park_blocker == nullptr) return Error{Errc::kUnsupported, "java.lang.Thread has no field parkBlocker"};
+  layout_.objects = StillObjects(context_.jvm.lib().memory(), structs);
   return {};
 }
 
@@ -299,6 +300,7 @@ Status LockEngine::start() {
   const LockCapture::Sizes sizes{std::max<size_t>(memory / 4, 1 << 20),
                                  std::bit_floor(std::max<size_t>(memory / 16, 1 << 20)), size_t{1} << 18};
   if (Status status = capture_->take_memory(sizes); !status) return status;
+  if (detail_) capture_->expect_holds();
   deadlocks_.emplace(context_, capture_->known_threads(), layout_);
   started_ = true;
   context_.threads.add_listener(*capture_);
@@ -363,7 +365,7 @@ bool LockEngine::decode_piece() {
       ++done;
     }
     if (part.size >= sizeof(LockRecord)) break;
-    if (part.handed_over) EventBlocks::give_back(*part.block);
+    if (part.handed_over) capture_->blocks().give_back(*part.block);
     ++next_part_;
   }
   return next_part_ < parts_.size();

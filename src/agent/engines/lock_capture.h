@@ -15,6 +15,7 @@
 #include "agent/engines/hold_table.h"
 #include "agent/engines/lock_records.h"
 #include "agent/engines/lock_threads.h"
+#include "agent/engines/still_objects.h"
 #include "agent/thread_registry.h"
 #include "base/mapping.h"
 #include "base/sigsafe/event_blocks.h"
@@ -40,6 +41,7 @@ struct LockLayout {
   jclass ownable = nullptr;            // that class, a global reference
   jfieldID condition_of = nullptr;     // the lock of an AbstractQueuedSynchronizer.ConditionObject
   jclass condition = nullptr;          // that class, a global reference
+  StillObjects objects;
 };
 
 class LockCapture final : public ThreadListener {
@@ -127,6 +129,8 @@ class LockCapture final : public ThreadListener {
   // `identity`: the hash of what threads park on. In native code.
   void acquired(int32_t identity, HoldMode mode, int32_t times) noexcept;
   void releasing(int32_t identity, HoldMode mode, int32_t times) noexcept;
+  // Before any thread is recorded: these will be called.
+  void expect_holds() { sees_holds_ = true; }
   // Session thread, once nobody calls these any more: holds that go on, and for which somebody waited.
   void add_open_holds(const std::function<void(const LockRecord&)>& add);
 
@@ -159,6 +163,10 @@ class LockCapture final : public ThreadListener {
   uint32_t name_of(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) noexcept;
   // Of what a thread parks on: its owner, or the lock whose condition it is.
   void describe_blocker(jvmtiEnv* jvmti, JNIEnv* jni, jobject blocker, LockRecord& record) noexcept;
+  // Is that known of a blocker of this name?
+  bool has_no_owner(LockRecord& record) const noexcept;
+  // Of what the thread itself is about to park on, unless it is a virtual one.
+  void look_at_blocker(jvmtiEnv* jvmti, JNIEnv* jni, Local& mine, LockRecord& record) noexcept;
 
   ThreadRegistry& threads_;
   const hotspot::ThreadFields fields_;
@@ -186,6 +194,7 @@ class LockCapture final : public ThreadListener {
     std::atomic<uint64_t> until_ns;
   };
   Waited* waited_ = nullptr;
+  bool sees_holds_ = false;
   std::atomic<bool> virtual_parks_told_{false};
   std::atomic<uint32_t> last_chain_{0}, last_name_{0};
   std::atomic<uint64_t> park_sequence_{0};

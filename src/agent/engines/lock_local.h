@@ -1,6 +1,8 @@
 // What the parts of LockCapture share: what a thread keeps of its own.
 #pragma once
 
+#include <array>
+
 #include "agent/engines/lock_capture.h"
 #include "base/clock.h"
 
@@ -28,6 +30,16 @@ struct LockCapture::Local {
   struct {
     uint64_t generation, time_ns, order;
   } released;
+  // What it has parked on, by what the JVM refers to it by.
+  struct Blocker {
+    StillObjects::Seen seen;
+    uint32_t lock;  // number of its name
+  };
+  std::array<Blocker, 8> blockers;
+  Blocker& blocker_at(uint32_t reference) noexcept {
+    constexpr uint32_t kSpread = 0x9e3779b1;
+    return blockers[(reference * kSpread) >> 29];
+  }
 };
 
 // What a call of ours takes, of some calls: reading the clock twice is a good part of a short one.

@@ -23,10 +23,8 @@ uint64_t end_of_park(uint64_t now, bool is_deadline, int64_t time) noexcept {
 }  // namespace
 
 void LockCapture::describe_blocker(jvmtiEnv* jvmti, JNIEnv* jni, jobject blocker, LockRecord& record) noexcept {
-  record.lock = name_of(jvmti, jni, blocker);
-  if (plain_[record.lock].load(std::memory_order_relaxed)) return;
-  record.generation = lock_of_condition_[record.lock].load(std::memory_order_relaxed);
-  if (record.generation != 0) return;
+  if (record.lock == 0) record.lock = name_of(jvmti, jni, blocker);
+  if (has_no_owner(record)) return;
   // Only what tells nothing of the object is remembered without a look at it: two may have the same name.
   if (layout_.ownable != nullptr && jni->IsInstanceOf(blocker, layout_.ownable) == JNI_TRUE) {
     if (jobject owner = jni->GetObjectField(blocker, layout_.exclusive_owner)) {
@@ -44,6 +42,33 @@ void LockCapture::describe_blocker(jvmtiEnv* jvmti, JNIEnv* jni, jobject blocker
   }
 }
 
+bool LockCapture::has_no_owner(LockRecord& record) const noexcept {
+  if (plain_[record.lock].load(std::memory_order_relaxed)) return true;
+  record.generation = lock_of_condition_[record.lock].load(std::memory_order_relaxed);
+  return record.generation != 0;
+}
+
+void LockCapture::look_at_blocker(jvmtiEnv* jvmti, JNIEnv* jni, Local& mine, LockRecord& record) noexcept {
+  jthread self = mine.thread->ref;
+  StillObjects::Seen seen;
+  Local::Blocker* known = nullptr;
+  if (layout_.objects) {
+    seen = layout_.objects.look(jni, self, layout_.park_blocker);
+    if (seen.known && seen.reference == 0) return;
+    known = &mine.blocker_at(seen.reference);
+    if (seen.known && known->seen == seen) {
+      record.lock = known->lock;
+      if (has_no_owner(record)) return;
+    }
+  }
+  jobject blocker = jni->GetObjectField(self, layout_.park_blocker);
+  if (blocker == nullptr) return;
+  describe_blocker(jvmti, jni, blocker, record);
+  jni->DeleteLocalRef(blocker);
+  // Nobody else changes the field, so that was what it referred to.
+  if (seen.known && record.lock != 0) *known = {seen, record.lock};
+}
+
 LockCapture::Park LockCapture::park(jvmtiEnv* jvmti, JNIEnv* jni, bool is_deadline, int64_t time,
                                     const Caller& caller) noexcept {
   Local* mine = enter();
@@ -55,27 +80,31 @@ LockCapture::Park LockCapture::park(jvmtiEnv* jvmti, JNIEnv* jni, bool is_deadli
   record.is_deadline = is_deadline;
   record.virtual_id = virtual_id_of(mine->thread->java_thread);
   if (record.virtual_id != 0 && virtual_parks_told_.load(std::memory_order_relaxed)) return {};
-  jthread self = mine->thread->ref;
-  if (record.virtual_id != 0 && jvmti->GetCurrentThread(&self) != JVMTI_ERROR_NONE) self = nullptr;
-  if (jobject blocker = self != nullptr ? jni->GetObjectField(self, layout_.park_blocker) : nullptr) {
-    describe_blocker(jvmti, jni, blocker, record);
-    jni->DeleteLocalRef(blocker);
+  if (record.virtual_id == 0) {
+    look_at_blocker(jvmti, jni, *mine, record);
+  } else if (jthread self = nullptr; jvmti->GetCurrentThread(&self) == JVMTI_ERROR_NONE) {
+    if (jobject blocker = jni->GetObjectField(self, layout_.park_blocker)) {
+      describe_blocker(jvmti, jni, blocker, record);
+      jni->DeleteLocalRef(blocker);
+    }
+    jni->DeleteLocalRef(self);
   }
-  if (record.virtual_id != 0 && self != nullptr) jni->DeleteLocalRef(self);
   record.chain = chain_of(*mine, &caller);
   record.sequence = park_sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
   record.time_ns = lock_time_ns();
   write(*mine, record);
-  waited_[record.lock].threads.fetch_add(1, std::memory_order_relaxed);
+  if (sees_holds_) waited_[record.lock].threads.fetch_add(1, std::memory_order_relaxed);
   return {session_, end_of_park(record.time_ns, is_deadline, time), record.lock};
 }
 
 void LockCapture::parked(JNIEnv* jni, const Park& park) noexcept {
   if (park.session != session_) return;
   const uint64_t time = lock_time_ns();
-  auto& waited_until = waited_[park.lock].until_ns;
-  if (waited_until.load(std::memory_order_relaxed) < time) waited_until.store(time, std::memory_order_relaxed);
-  waited_[park.lock].threads.fetch_sub(1, std::memory_order_relaxed);
+  if (sees_holds_) {
+    auto& waited_until = waited_[park.lock].until_ns;
+    if (waited_until.load(std::memory_order_relaxed) < time) waited_until.store(time, std::memory_order_relaxed);
+    waited_[park.lock].threads.fetch_sub(1, std::memory_order_relaxed);
+  }
   write_parked(jni, time, park.until_ns, nullptr);
 }
 

@@ -1,11 +1,13 @@
 // Buffers of events: each thread writes into a block of its own, without synchronisation; a full one is handed over and
 // a new one is taken. Blocks are of different sizes, drawn by chance, so that equal threads do not fill theirs at the
-// same time. Memory is bounded: without a free block the event is dropped, and the caller counts it.
+// same time. Memory is bounded: without a free block the event is dropped, and the caller counts it. The block that was
+// given back last is taken first: it may still be in the cache.
 //
 // One consumer. It reads full blocks as they come, and what has been written into the others when it likes: an event is
 // there for it once the block's `written` says so.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -21,11 +23,12 @@ class EventBlocks {
   static constexpr size_t kSmallest = 8 << 10;
 
   struct Block {
-    enum State : uint32_t { kFree, kTaken, kInUse, kFull };  // kTaken: not ready for the consumer yet
+    enum State : uint32_t { kFree, kInUse, kFull };
     std::atomic<uint32_t> state{kFree};
     std::atomic<uint32_t> written{0};  // bytes
     uint32_t read = 0;                 // of these, by the consumer
     uint32_t room = 0;
+    std::atomic<uint32_t> next_free{0};  // see free_
     uint64_t taken = 0;  // a number that grows with each block taken: those of a thread are in its order
     // In a cache line of its own: an event of the size of a line should not need two.
     static constexpr size_t kLine = 64;
@@ -41,22 +44,15 @@ class EventBlocks {
   Block* take() noexcept {
     // Whoever sees the number sees all that this thread has handed over before: see look().
     const uint64_t number = taken_.fetch_add(1, std::memory_order_acq_rel);
-    for (size_t i = 0; i < count_; ++i) {
-      Block& block = blocks_[(number + i) % count_];
-      uint32_t free = Block::kFree;
-      // Acquire: what the consumer has done to it is done.
-      if (block.state.load(std::memory_order_relaxed) != Block::kFree ||
-          !block.state.compare_exchange_strong(free, Block::kTaken, std::memory_order_acquire)) {
-        continue;
-      }
-      uint64_t draw = random_ ^ (number * 0x9e3779b97f4a7c15ULL) ^ 1;
-      const size_t most = sizeof(block.bytes);
-      block.room = static_cast<uint32_t>(kSmallest + next_random(draw) % (most - kSmallest + 1));
-      block.taken = number + 1;
-      block.state.store(Block::kInUse, std::memory_order_release);
-      return &block;
-    }
-    return nullptr;
+    Block* block = take_free();
+    if (block == nullptr) block = take_unused();
+    if (block == nullptr) return nullptr;
+    uint64_t draw = random_ ^ (number * 0x9e3779b97f4a7c15ULL) ^ 1;
+    const size_t most = sizeof(block->bytes);
+    block->room = static_cast<uint32_t>(kSmallest + next_random(draw) % (most - kSmallest + 1));
+    block->taken = number + 1;
+    block->state.store(Block::kInUse, std::memory_order_release);
+    return block;
   }
 
   // By the thread that has it. False if it is full.
@@ -83,7 +79,8 @@ class EventBlocks {
   template <class Visit>
   void look(bool all, Visit&& visit) noexcept {
     const uint64_t until = taken_.load(std::memory_order_acquire);
-    for (size_t i = 0; i < count_; ++i) {
+    const size_t used = std::min<size_t>(used_.load(std::memory_order_acquire), count_);
+    for (size_t i = 0; i < used; ++i) {
       Block& block = blocks_[i];
       const uint32_t state = block.state.load(std::memory_order_acquire);
       const bool handed_over = state == Block::kFull;
@@ -92,17 +89,48 @@ class EventBlocks {
       visit(Part{&block, block.bytes + block.read, written - block.read, handed_over});
     }
   }
-  static void give_back(Block& block) noexcept {
+  void give_back(Block& block) noexcept {
     block.written.store(0, std::memory_order_relaxed);
     block.read = 0;
-    block.state.store(Block::kFree, std::memory_order_release);
+    block.state.store(Block::kFree, std::memory_order_relaxed);
+    const auto place = static_cast<uint64_t>(&block - blocks_) + 1;
+    uint64_t head = free_.load(std::memory_order_relaxed);
+    do block.next_free.store(static_cast<uint32_t>(head & kPlace), std::memory_order_relaxed);
+    while (!free_.compare_exchange_weak(head, (head & ~kPlace) + kChange + place, std::memory_order_release,
+                                        std::memory_order_relaxed));
   }
 
  private:
+  static constexpr uint64_t kPlace = UINT32_MAX, kChange = kPlace + 1;
+
+  Block* take_free() noexcept {
+    uint64_t head = free_.load(std::memory_order_acquire);
+    while ((head & kPlace) != 0) {
+      Block& block = blocks_[(head & kPlace) - 1];
+      // If another thread has taken it meanwhile the number of changes differs, and this is not used.
+      const uint32_t next = block.next_free.load(std::memory_order_relaxed);
+      if (free_.compare_exchange_weak(head, (head & ~kPlace) + kChange + next, std::memory_order_acquire,
+                                      std::memory_order_acquire)) {
+        return &block;
+      }
+    }
+    return nullptr;
+  }
+  // One that nobody has had yet: its memory may not even be there.
+  Block* take_unused() noexcept {
+    if (used_.load(std::memory_order_relaxed) >= count_) return nullptr;
+    const size_t place = used_.fetch_add(1, std::memory_order_acq_rel);
+    return place < count_ ? &blocks_[place] : nullptr;
+  }
+
   Block* const blocks_;
   const size_t count_;
   const uint64_t random_;
   std::atomic<uint64_t> taken_{0};
+  std::atomic<size_t> used_{0};  // blocks that have been taken at least once
+  // A stack of free blocks, linked by next_free: the place of the first one, counted from 1, and above that the number
+  // of changes.
+  std::atomic<uint64_t> free_{0};
 };
 
 }  // namespace tarsier
