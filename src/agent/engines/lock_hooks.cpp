@@ -37,17 +37,18 @@ bool is_lock_record(uint64_t address, const LockCapture::Caller& caller) {
 // is the first argument in all releases.
 [[gnu::noinline]] uint64_t hooked_exit(uint64_t monitor, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e,
                                        uint64_t f, uint64_t g) {
+  LockDepth& mine = t_lock_depth;
   const LockCapture::Caller caller = TARSIER_LOCK_CALLER();
-  ++t_lock_depth.seen.releases;
-  t_lock_depth.seen.released = monitor;
+  ++mine.seen.releases;
+  mine.seen.released = monitor;
   LockCapture::Release release;
-  if (const LockVisit capture; capture) release = capture->releasing(monitor);
+  if (const LockVisit capture(mine); capture) release = capture->releasing(monitor);
   const uint64_t result = g_hooked.exit.load(std::memory_order_relaxed)(monitor, a, b, c, d, e, f, g);
   if (release.generation == 0) return result;
-  t_lock_depth.released = true;
-  if (const LockVisit capture; capture) {
-    capture->released(release, t_lock_depth.in_wait > 0 ? LockAct::kWaits : LockAct::kExit,
-                      t_lock_depth.unlock != nullptr ? *t_lock_depth.unlock : caller);
+  mine.released = true;
+  if (const LockVisit capture(mine); capture) {
+    capture->released(release, mine.in_wait > 0 ? LockAct::kWaits : LockAct::kExit,
+                      mine.unlock != nullptr ? *mine.unlock : caller);
   }
   return result;
 }
@@ -57,91 +58,98 @@ bool is_lock_record(uint64_t address, const LockCapture::Caller& caller) {
 // not called.
 [[gnu::noinline]] uint64_t hooked_unlock(uint64_t object, uint64_t lock, uint64_t java_thread, uint64_t c, uint64_t d,
                                          uint64_t e, uint64_t f, uint64_t g) {
+  LockDepth& mine = t_lock_depth;
   LockCapture::Caller caller = TARSIER_LOCK_CALLER();
   caller.lock_record = is_lock_record(lock, caller) ? lock : 0;
   LockCapture::Release release;
-  if (const LockVisit capture; capture && caller.lock_record != 0) {
+  if (const LockVisit capture(mine); capture && caller.lock_record != 0) {
     if (const uint64_t monitor = capture->just_unlocked(java_thread)) release = capture->unlocked(monitor);
   }
-  t_lock_depth.released = false;
-  t_lock_depth.unlock = &caller;
+  mine.released = false;
+  mine.unlock = &caller;
   const uint64_t result = g_hooked.unlock.load(std::memory_order_relaxed)(object, lock, java_thread, c, d, e, f, g);
-  t_lock_depth.unlock = nullptr;
-  if (release.generation == 0 || t_lock_depth.released) return result;
-  if (const LockVisit capture; capture) capture->released(release, LockAct::kUnlocked, caller);
+  mine.unlock = nullptr;
+  if (release.generation == 0 || mine.released) return result;
+  if (const LockVisit capture(mine); capture) capture->released(release, LockAct::kUnlocked, caller);
   return result;
 }
 
 // Runtime1::monitorexit(JavaThread*, BasicObjectLock*), for code of the first compiler.
 [[gnu::noinline]] uint64_t hooked_unlock_c1(uint64_t java_thread, uint64_t lock, uint64_t b, uint64_t c, uint64_t d,
                                             uint64_t e, uint64_t f, uint64_t g) {
+  LockDepth& mine = t_lock_depth;
   LockCapture::Caller caller = TARSIER_LOCK_CALLER();
   caller.lock_record = is_lock_record(lock, caller) ? lock : 0;
-  t_lock_depth.unlock = &caller;
+  mine.unlock = &caller;
   const uint64_t result = g_hooked.unlock_c1.load(std::memory_order_relaxed)(java_thread, lock, b, c, d, e, f, g);
-  t_lock_depth.unlock = nullptr;
+  mine.unlock = nullptr;
   return result;
 }
 
 // ObjectMonitor::wait: releases inside of it are no ends of a synchronized region.
 [[gnu::noinline]] uint64_t hooked_wait(uint64_t monitor, uint64_t timeout_ms, uint64_t b, uint64_t c, uint64_t d,
                                        uint64_t e, uint64_t f, uint64_t g) {
-  t_lock_depth.seen.waited = monitor;
-  if (const LockVisit capture; capture) capture->waiting(monitor);
-  ++t_lock_depth.in_wait;
+  LockDepth& mine = t_lock_depth;
+  mine.seen.waited = monitor;
+  if (const LockVisit capture(mine); capture) capture->waiting(monitor);
+  ++mine.in_wait;
   const uint64_t result = g_hooked.wait.load(std::memory_order_relaxed)(monitor, timeout_ms, b, c, d, e, f, g);
-  --t_lock_depth.in_wait;
-  if (const LockVisit capture; capture) capture->waited(static_cast<int64_t>(timeout_ms));
+  --mine.in_wait;
+  if (const LockVisit capture(mine); capture) capture->waited(static_cast<int64_t>(timeout_ms));
   return result;
 }
 
 // ObjectMonitor::INotify: one of those that wait is moved to those that are blocked.
 [[gnu::noinline]] uint64_t hooked_notify(uint64_t monitor, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e,
                                          uint64_t f, uint64_t g) {
-  t_lock_depth.seen.notified = monitor;
-  if (const LockVisit capture; capture) capture->notifying(monitor);
+  LockDepth& mine = t_lock_depth;
+  mine.seen.notified = monitor;
+  if (const LockVisit capture(mine); capture) capture->notifying(monitor);
   return g_hooked.notify.load(std::memory_order_relaxed)(monitor, a, b, c, d, e, f, g);
 }
 
 // ObjectMonitor::ReenterI: that one wants it back.
 [[gnu::noinline]] uint64_t hooked_reenter(uint64_t monitor, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e,
                                           uint64_t f, uint64_t g) {
-  t_lock_depth.seen.reentered = monitor;
-  if (const LockVisit capture; capture) capture->reentering(monitor);
+  LockDepth& mine = t_lock_depth;
+  mine.seen.reentered = monitor;
+  if (const LockVisit capture(mine); capture) capture->reentering(monitor);
   const uint64_t result = g_hooked.reenter.load(std::memory_order_relaxed)(monitor, a, b, c, d, e, f, g);
-  if (const LockVisit capture; capture) capture->reentered();
+  if (const LockVisit capture(mine); capture) capture->reentered();
   return result;
 }
 
 // Unsafe_Park(JNIEnv*, jobject, jboolean, jlong)
 [[gnu::noinline]] uint64_t hooked_park(uint64_t env, uint64_t unsafe, uint64_t is_deadline, uint64_t time, uint64_t d,
                                        uint64_t e, uint64_t f, uint64_t g) {
+  LockDepth& mine = t_lock_depth;
   const LockCapture::Caller caller = TARSIER_LOCK_CALLER();
   auto* jni = reinterpret_cast<JNIEnv*>(env);
-  ++t_lock_depth.seen.parks;
+  ++mine.seen.parks;
   LockCapture::Park park;
-  if (const LockVisit capture; capture) {
+  if (const LockVisit capture(mine); capture) {
     park = capture->park(g_lock_door.jvmti.load(std::memory_order_relaxed), jni, (is_deadline & 0xff) != 0,
                          static_cast<int64_t>(time), caller);
   }
   const uint64_t result = g_hooked.park.load(std::memory_order_relaxed)(env, unsafe, is_deadline, time, d, e, f, g);
   if (park.session == 0) return result;
-  if (const LockVisit capture; capture) capture->parked(jni, park);
+  if (const LockVisit capture(mine); capture) capture->parked(jni, park);
   return result;
 }
 
 // Unsafe_Unpark(JNIEnv*, jobject, jobject)
 [[gnu::noinline]] uint64_t hooked_unpark(uint64_t env, uint64_t unsafe, uint64_t target, uint64_t c, uint64_t d,
                                          uint64_t e, uint64_t f, uint64_t g) {
+  LockDepth& mine = t_lock_depth;
   const LockCapture::Caller caller = TARSIER_LOCK_CALLER();
-  ++t_lock_depth.seen.unparks;
+  ++mine.seen.unparks;
   LockCapture::Unpark unpark;
-  if (const LockVisit capture; capture) {
+  if (const LockVisit capture(mine); capture) {
     unpark = capture->unparking(reinterpret_cast<JNIEnv*>(env), reinterpret_cast<jobject>(target));
   }
   const uint64_t result = g_hooked.unpark.load(std::memory_order_relaxed)(env, unsafe, target, c, d, e, f, g);
   if (unpark.session == 0) return result;
-  if (const LockVisit capture; capture) capture->unparked(unpark, &caller);
+  if (const LockVisit capture(mine); capture) capture->unparked(unpark, &caller);
   return result;
 }
 

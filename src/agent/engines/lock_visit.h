@@ -34,16 +34,16 @@ extern constinit thread_local LockDepth t_lock_depth;
 // Never one inside of another: the gate would take the thread for one that has left.
 class LockVisit {
  public:
-  LockVisit() {
-    LockDepth& mine = t_lock_depth;
+  // To find a thread's own variable takes a call: whoever has it gives it.
+  explicit LockVisit(LockDepth& mine = t_lock_depth) : depth_(mine) {
     if (mine.place == nullptr) mine.place = &g_lock_door.gate.place_of(&mine);
     mine.visits = true;
     mine.place->enter();
     capture_ = g_lock_door.capture.load(std::memory_order_seq_cst);  // see ThreadGate
   }
   ~LockVisit() {
-    t_lock_depth.place->leave();
-    t_lock_depth.visits = false;
+    depth_.place->leave();
+    depth_.visits = false;
   }
   LockVisit(const LockVisit&) = delete;
   LockVisit& operator=(const LockVisit&) = delete;
@@ -51,6 +51,7 @@ class LockVisit {
   LockCapture* operator->() const { return capture_; }
 
  private:
+  LockDepth& depth_;
   LockCapture* capture_;
 };
 
