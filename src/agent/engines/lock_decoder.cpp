@@ -40,8 +40,9 @@ Nanos at(const LockRecord& record) {
 void LockDecoder::start_over_if_forgotten() {
   if (generation_ == context_.writer.generation()) return;
   generation_ = context_.writer.generation();
-  classes_.clear();
+  for (Lock& lock : locks_) lock.klass = {};
   chains_.clear();
+  recent_chains_ = {};
 }
 
 LockDecoder::Key LockDecoder::key_of(const LockRecord& record) {
@@ -49,6 +50,7 @@ LockDecoder::Key LockDecoder::key_of(const LockRecord& record) {
 }
 
 void LockDecoder::name(const LockName& name) {
+  if (name.number >= locks_.size()) locks_.resize(name.number + 1);
   locks_[name.number] = {std::string(class_name_of(name.text())), name.identity};
 }
 
@@ -63,34 +65,36 @@ void LockDecoder::chain(const capture::FragmentRecord& record) {
     stacks_.forget_kept(number);
     chains_.erase(number);
   }
+  recent_chains_ = {};
   kept_before_ = std::move(kept_);
   kept_.clear();
 }
 
 const LockDecoder::Chain& LockDecoder::chain_of(uint32_t number) {
+  auto& recent = recent_chains_[number % recent_chains_.size()];
+  if (recent.number == number && recent.value != nullptr) return *recent.value;
   const auto [it, is_new] = chains_.try_emplace(number);
-  if (!is_new) return it->second;
-  if (number == 0) {
-    it->second.failure = "not_copied";
-  } else if (const auto kept = stacks_.kept(number)) {
-    it->second = {kept->stack, std::string(kept->failure)};
-  } else {
-    it->second.failure = "forgotten";
+  Chain& chain = it->second;
+  if (is_new && number == 0) {
+    chain.failure = "not_copied";
+  } else if (is_new) {
+    const auto kept = stacks_.kept(number);
+    chain = kept ? Chain{kept->stack, std::string(kept->failure)} : Chain{{}, "forgotten"};
   }
-  return it->second;
+  recent = {number, &chain};
+  return chain;
 }
 
-recording::ClassId LockDecoder::class_of(uint32_t lock) {
-  const auto known = locks_.find(lock);
-  if (known == locks_.end()) return {};
-  const auto [it, is_new] = classes_.try_emplace(lock);
-  if (is_new) it->second = context_.writer.klass(known->second.class_name);
-  return it->second;
+LockDecoder::Lock& LockDecoder::lock_of(uint32_t number) {
+  return locks_[number < locks_.size() ? number : 0];
 }
 
-int64_t LockDecoder::identity_of(uint32_t lock) const {
-  const auto known = locks_.find(lock);
-  return known != locks_.end() ? known->second.identity : 0;
+recording::ClassId LockDecoder::class_of(uint32_t number) {
+  Lock& lock = lock_of(number);
+  if (lock.klass == recording::ClassId() && !lock.class_name.empty()) {
+    lock.klass = context_.writer.klass(lock.class_name);
+  }
+  return lock.klass;
 }
 
 recording::ThreadId LockDecoder::thread_of(const LockRecord& record) {
@@ -101,8 +105,9 @@ recording::ThreadId LockDecoder::carrier_of(const LockRecord& record) {
 }
 recording::ThreadId LockDecoder::thread_by_java_id(int64_t id) {
   if (id == 0) return {};
-  const uint32_t serial = capture_.known_threads().serial_of(id);
-  return stacks_.thread(serial, serial == 0 ? id : 0);
+  auto& recent = recent_serials_[static_cast<uint64_t>(id) % recent_serials_.size()];
+  if (recent.number != id || recent.value == 0) recent = {id, capture_.known_threads().serial_of(id)};
+  return stacks_.thread(recent.value, recent.value == 0 ? id : 0);
 }
 
 void LockDecoder::count(const Chain& chain) {
@@ -135,13 +140,11 @@ void LockDecoder::take(const LockRecord& record) {
   start_over_if_forgotten();
   switch (record.act) {
     case LockAct::kBlocked:
-      blocked_[key_of(record)] = record;
-      return;
+      return begins(blocked_, record);
     case LockAct::kEntered:
       return ends(blocked_, record);
     case LockAct::kPark:
-      parks_[key_of(record)] = record;
-      return;
+      return begins(parks_, record);
     case LockAct::kParked:
       return ends(parks_, record);
     case LockAct::kExit:
@@ -157,14 +160,21 @@ void LockDecoder::take(const LockRecord& record) {
   }
 }
 
-void LockDecoder::ends(std::unordered_map<Key, LockRecord>& open, const LockRecord& record) {
-  const auto begin = open.find(key_of(record));
-  if (begin == open.end()) {
+void LockDecoder::begins(Begins& begins, const LockRecord& record) {
+  const auto [begin, is_new] = begins.of.insert_or_assign(key_of(record), Begin{record, true});
+  if (!is_new || begins.of.size() < begins.most) return;
+  std::erase_if(begins.of, [](const auto& each) { return !each.second.open; });
+  begins.most = std::max(Begins::kMany, 2 * begins.of.size());
+}
+
+void LockDecoder::ends(Begins& begins, const LockRecord& record) {
+  const auto begin = begins.of.find(key_of(record));
+  if (begin == begins.of.end() || !begin->second.open) {
     ++counts_.no_begin;
     return;
   }
-  write_pair(begin->second, &record);
-  open.erase(begin);
+  begin->second.open = false;
+  write_pair(begin->second.record, &record);
 }
 
 void LockDecoder::write_pair(const LockRecord& begin, const LockRecord* end) {
@@ -332,14 +342,15 @@ void LockDecoder::ongoing_hold(const LockRecord& record) {
 void LockDecoder::write_ongoing() {
   seen_until(monotonic_now());
   start_over_if_forgotten();
-  for (const auto* open : {&blocked_, &parks_}) {
-    for (const auto& [key, record] : *open) {
-      write_pair(record, nullptr);
+  for (const Begins* begins : {&blocked_, &parks_}) {
+    for (const auto& [key, begin] : begins->of) {
+      if (!begin.open) continue;
+      write_pair(begin.record, nullptr);
       ++counts_.ongoing;
     }
   }
-  blocked_.clear();
-  parks_.clear();
+  blocked_.of.clear();
+  parks_.of.clear();
 }
 
 }  // namespace tarsier::agent

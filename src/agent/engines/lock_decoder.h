@@ -2,6 +2,7 @@
 // numbers of chains, locks and threads become constants. Session thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
@@ -42,6 +43,7 @@ class LockDecoder {
   struct Lock {
     std::string class_name;
     int32_t identity = 0;
+    recording::ClassId klass{};  // 0: not asked for yet
   };
   struct Chain {
     recording::StackId stack;
@@ -49,18 +51,30 @@ class LockDecoder {
   };
   using Key = uint64_t;  // of a thread, virtual or not
   static Key key_of(const LockRecord& record);
+  // The last of each thread, over or not: most threads will have another one, and need no new memory for it.
+  struct Begin {
+    LockRecord record{};
+    bool open = false;
+  };
+  struct Begins {
+    static constexpr size_t kMany = 4096;
+    std::unordered_map<Key, Begin> of;
+    size_t most = kMany;  // then those that are over go
+  };
 
   void start_over_if_forgotten();
   const Chain& chain_of(uint32_t number);
+  Lock& lock_of(uint32_t number);
   [[nodiscard]] recording::ClassId class_of(uint32_t lock);
-  [[nodiscard]] int64_t identity_of(uint32_t lock) const;
+  [[nodiscard]] int64_t identity_of(uint32_t lock) { return lock_of(lock).identity; }
   recording::ThreadId thread_of(const LockRecord& record);
   recording::ThreadId carrier_of(const LockRecord& record);
   recording::ThreadId previous_owner_of(const LockRecord& begin);
   recording::ThreadId next_owner_of(const LockRecord& release);
   recording::ThreadId thread_by_java_id(int64_t id);
   void take(const LockRecord& record);
-  void ends(std::unordered_map<Key, LockRecord>& open, const LockRecord& record);
+  void begins(Begins& begins, const LockRecord& record);
+  void ends(Begins& begins, const LockRecord& record);
   void write_pair(const LockRecord& begin, const LockRecord* end);
   void write_blocked(const LockRecord& begin, const LockRecord* end);
   void write_exit(const LockRecord& record);
@@ -75,11 +89,18 @@ class LockDecoder {
   LockCapture& capture_;
   const bool owner_is_id_;
   uint64_t generation_ = ~uint64_t{0};  // of the writer's ids below
-  std::unordered_map<uint32_t, Lock> locks_;
-  std::unordered_map<uint32_t, recording::ClassId> classes_;
+  std::vector<Lock> locks_{1};          // by number; 0: none
   std::unordered_map<uint32_t, Chain> chains_;
+  // Those that were asked for last, by their number, and the serials of threads, by their Java id.
+  template <class Number, class Value>
+  struct Recent {
+    Number number{};
+    Value value{};
+  };
+  std::array<Recent<uint32_t, const Chain*>, 1024> recent_chains_{};
+  std::array<Recent<int64_t, uint32_t>, 256> recent_serials_{};
   std::vector<uint32_t> kept_, kept_before_;  // numbers of chains
-  std::unordered_map<Key, LockRecord> blocked_, parks_;
+  Begins blocked_, parks_;
   // Of virtual threads, which change their carriers and so the buffers: not in the order in which they were written.
   std::vector<LockRecord> unordered_;
   // Before 24 the JVM knows carriers as owners only: of these, by serial, who released a monitor last.
