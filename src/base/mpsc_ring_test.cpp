@@ -43,6 +43,21 @@ TEST(MpscRing, an_uncommitted_record_holds_back_the_later_ones_and_an_abandoned_
   EXPECT_EQ(r.ring.consume([](const uint8_t*, size_t) {}), 1u);
 }
 
+TEST(MpscRing, what_was_reserved_by_then_is_consumed_once_all_of_it_is_committed) {
+  Ring r(1024);
+  MpscRing& ring = r.ring;
+  uint8_t* held_up = ring.reserve(8);
+  ring.commit(ring.reserve(8));
+  const uint64_t until = ring.reserved();
+  const auto consume = [&] { return ring.consume([](const uint8_t*, size_t) {}); };
+  EXPECT_EQ(consume(), 0U);
+  EXPECT_FALSE(ring.has_consumed(until));
+  ring.commit(held_up);
+  (void)ring.reserve(8);  // later: it does not count
+  EXPECT_EQ(consume(), 2U);
+  EXPECT_TRUE(ring.has_consumed(until));
+}
+
 TEST(MpscRing, a_consumer_may_take_a_few_and_come_back_for_the_rest) {
   Ring r(1024);
   for (int i = 0; i < 5; ++i) r.ring.commit(r.ring.reserve(8));

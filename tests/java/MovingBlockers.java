@@ -1,8 +1,8 @@
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Threads park on objects that the collector moves, and on new ones where others have been: MovingBlockers ROUNDS.
- * Says how often they parked on objects of each class.
+ * Threads park on objects that the collector moves, and on new ones where others have been: MovingBlockers ROUNDS EACH,
+ * where each is parked on in so many rounds. Says how often they parked on objects of each class.
  */
 public class MovingBlockers {
     static class A { long[] room = new long[1]; }
@@ -11,7 +11,7 @@ public class MovingBlockers {
     static class D { long[] room = new long[1]; }
     static class E { long[] room = new long[1]; }
 
-    private static final int THREADS = 4, KEPT = 3, ROUNDS_OF_ONE = 10;
+    private static final int THREADS = 4, KEPT = 3;
     private static final long[][] parks = new long[THREADS][5];
     private static volatile Object garbage;
 
@@ -25,12 +25,12 @@ public class MovingBlockers {
         }
     }
 
-    private static void run(int thread, int rounds) {
+    private static void run(int thread, int rounds, int roundsOfOne) {
         Object[] blockers = new Object[KEPT];
         int[] kinds = new int[KEPT];
         int made = thread;
         for (int round = 0; round < rounds; ++round) {
-            if (round % ROUNDS_OF_ONE == 0) {
+            if (round % roundsOfOne == 0) {
                 for (int i = 0; i < KEPT; ++i) {
                     kinds[i] = made++ % 5;
                     blockers[i] = blocker(kinds[i]);
@@ -45,11 +45,11 @@ public class MovingBlockers {
     }
 
     public static void main(String[] args) throws InterruptedException {
-        int rounds = Integer.parseInt(args[0]);
+        int rounds = Integer.parseInt(args[0]), roundsOfOne = Integer.parseInt(args[1]);
         Thread[] threads = new Thread[THREADS];
         for (int i = 0; i < THREADS; ++i) {
             int number = i;
-            threads[i] = new Thread(() -> run(number, rounds), "parker-" + i);
+            threads[i] = new Thread(() -> run(number, rounds, roundsOfOne), "parker-" + i);
             threads[i].start();
         }
         for (Thread thread : threads) thread.join();

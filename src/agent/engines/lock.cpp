@@ -90,6 +90,7 @@ class LockEngine final : public Engine {
   Status try_hooks(LockHooks& hooks, LockWay way);
   // What has been written so far, of all blocks or of those that were handed over.
   void look_at_blocks(bool all);
+  bool names_are_late();
   bool decode_piece();
   EngineStats read_stats();
 
@@ -107,6 +108,9 @@ class LockEngine final : public Engine {
   std::optional<DeadlockWatch> deadlocks_;
   std::vector<EventBlocks::Part> parts_;  // to be decoded, in the order in which their threads wrote them
   size_t next_part_ = 0;
+  uint64_t names_until_ = 0, chains_until_ = 0;  // what they speak of was reserved in these rings by then
+  Nanos late_since_;                             // it has not all come; 0: it has
+  bool stopping_ = false;
   bool look_everywhere_ = false;
   Nanos looked_everywhere_at_;
   std::atomic<bool> hooked_{false};
@@ -298,7 +302,7 @@ Status LockEngine::start() {
   decoder_ = std::make_unique<LockDecoder>(context_, decoding_->decoder(), *capture_, layout_.owner_is_id);
   const auto memory = static_cast<size_t>(context_.options.memory.count);
   const LockCapture::Sizes sizes{std::max<size_t>(memory / 4, 1 << 20),
-                                 std::bit_floor(std::max<size_t>(memory / 16, 1 << 20)), size_t{1} << 18};
+                                 std::bit_floor(std::max<size_t>(memory / 16, 1 << 20)), size_t{1} << 20};
   if (Status status = capture_->take_memory(sizes); !status) return status;
   if (detail_) capture_->expect_holds();
   deadlocks_.emplace(context_, capture_->known_threads(), layout_);
@@ -338,6 +342,19 @@ void LockEngine::look_at_blocks(bool all) {
   next_part_ = 0;
   capture_->blocks().look(all, [this](const EventBlocks::Part& part) { parts_.push_back(part); });
   std::sort(parts_.begin(), parts_.end(), [](const auto& a, const auto& b) { return a.block->taken < b.block->taken; });
+  names_until_ = capture_->names().reserved();
+  chains_until_ = capture_->chains().reserved();
+}
+
+// A thread may be held up between taking room in a ring and filling it: all behind it comes late.
+bool LockEngine::names_are_late() {
+  if (capture_->names().has_consumed(names_until_) && capture_->chains().has_consumed(chains_until_)) {
+    late_since_ = Nanos(0);
+    return false;
+  }
+  constexpr Nanos kPatience = seconds(1);
+  if (late_since_.count == 0) late_since_ = monotonic_now();
+  return monotonic_now() - late_since_ < kPatience;
 }
 
 bool LockEngine::decode_piece() {
@@ -346,6 +363,7 @@ bool LockEngine::decode_piece() {
              [this](const uint8_t* name, size_t) { decoder_->name(*reinterpret_cast<const LockName*>(name)); },
              kPiece) == kPiece) {
   }
+  capture_->forget_names_if_many();
   decoding_->decoder().begin();
   const size_t chains = capture_->chains().consume(
       [this](const uint8_t* record, size_t) {
@@ -353,6 +371,7 @@ bool LockEngine::decode_piece() {
       },
       kPiece);
   if (chains == kPiece) return true;
+  if (names_are_late()) return stopping_;
   constexpr size_t kEvents = 512;
   size_t done = 0;
   while (next_part_ < parts_.size() && done < kEvents) {
@@ -381,7 +400,7 @@ bool LockEngine::drain() {
     look_everywhere_ = false;
   }
   const bool more = decode_piece();
-  if (!more && looked_everywhere_at_.count != 0) {
+  if (next_part_ >= parts_.size() && looked_everywhere_at_.count != 0) {
     // A thread may draw the time and be held up before it writes.
     constexpr Nanos kHeldUp = millis(200);
     decoder_->seen_until(looked_everywhere_at_ - kHeldUp);
@@ -412,6 +431,7 @@ void LockEngine::stop() {
   const jvmtiCapabilities taken = wanted_capabilities();
   (void)jvmti->RelinquishCapabilities(&taken);
   context_.threads.remove_listener(*capture_);
+  stopping_ = true;
   // Twice: what a thread was still writing when the first look was taken.
   for (int i = 0; i < 2; ++i) {
     while (drain()) context_.make_room();

@@ -18,7 +18,6 @@ namespace {
 
 constexpr size_t kKnownChains = size_t{1} << 15;
 constexpr size_t kKnownNames = size_t{1} << 15;
-constexpr uint32_t kMostNames = 1 << 14;
 constexpr size_t kMonitors = size_t{1} << 14;
 constexpr size_t kHolds = size_t{1} << 16;
 constexpr size_t kSleepers = size_t{1} << 14;
@@ -63,15 +62,11 @@ Status LockCapture::take_memory(const Sizes& sizes) {
   chain_set_memory_ = Mapping(kKnownChains * sizeof(NumberSet::Slot));
   name_set_memory_ = Mapping(kKnownNames * sizeof(NumberSet::Slot));
   monitor_memory_ = Mapping(kMonitors * sizeof(ContendedMonitor));
-  monitor_of_name_memory_ = Mapping(size_t{kMostNames} * sizeof(void*));
-  plain_memory_ = Mapping(size_t{kMostNames} * sizeof(bool));
-  lock_of_condition_memory_ = Mapping(size_t{kMostNames} * sizeof(uint32_t));
+  named_memory_ = Mapping(size_t{kMostNames} * sizeof(Named));
   hold_memory_ = Mapping(kHolds * sizeof(HoldTable::Slot));
-  waited_memory_ = Mapping(size_t{kMostNames} * sizeof(Waited));
   sleep_memory_ = Mapping(kSleepers * sizeof(capture::SleepTable::Slot));
   for (const Mapping* memory : {&block_memory_, &chain_memory_, &name_memory_, &chain_set_memory_, &name_set_memory_,
-                                &monitor_memory_, &monitor_of_name_memory_, &plain_memory_, &lock_of_condition_memory_,
-                                &sleep_memory_, &hold_memory_, &waited_memory_}) {
+                                &monitor_memory_, &named_memory_, &sleep_memory_, &hold_memory_}) {
     if (!*memory) return Error{Errc::kFailed, "no memory for the buffers of lock events"};
   }
   blocks_.emplace(block_memory_.data(), block_memory_.size(), lock_time_ns());
@@ -81,11 +76,8 @@ Status LockCapture::take_memory(const Sizes& sizes) {
   known_names_.emplace(reinterpret_cast<NumberSet::Slot*>(name_set_memory_.data()), kKnownNames);
   monitors_.emplace(monitor_memory_.data(), kMonitors);
   sleeps_.emplace(sleep_memory_.data(), kSleepers);
-  monitor_of_name_ = reinterpret_cast<std::atomic<ContendedMonitor*>*>(monitor_of_name_memory_.data());
-  plain_ = reinterpret_cast<std::atomic<bool>*>(plain_memory_.data());
-  lock_of_condition_ = reinterpret_cast<std::atomic<uint32_t>*>(lock_of_condition_memory_.data());
+  named_ = reinterpret_cast<Named*>(named_memory_.data());
   holds_.emplace(reinterpret_cast<HoldTable::Slot*>(hold_memory_.data()), kHolds);
-  waited_ = reinterpret_cast<Waited*>(waited_memory_.data());
   return known_threads_.take_memory();
 }
 
@@ -148,7 +140,9 @@ uint32_t LockCapture::name_of(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) noex
     counters_.add(LockCount::kNameLost);
     return 0;
   };
-  if (last_name_.load(std::memory_order_relaxed) + 1 >= kMostNames) return lost();
+  const auto given = [this](uint32_t until) { return until - forgotten_names_.load(std::memory_order_relaxed); };
+  // Others would take the place of those that are still known.
+  if (given(last_name_.load(std::memory_order_relaxed)) >= kMostNames) return lost();
   jclass klass = jni->GetObjectClass(object);
   JvmtiMemory<char> signature(jvmti);
   const bool told = jvmti->GetClassSignature(klass, signature.out(), nullptr) == JVMTI_ERROR_NONE;
@@ -161,15 +155,35 @@ uint32_t LockCapture::name_of(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) noex
   uint8_t* out = names_->reserve(sizeof(name) + name.text_bytes);
   if (out == nullptr) return lost();
   name.number = last_name_.fetch_add(1, std::memory_order_relaxed) + 1;
-  if (name.number >= kMostNames) {
+  if (name.number == 0 || given(name.number) > kMostNames) {
     names_->abandon(out);
     return lost();
   }
   std::memcpy(out, &name, sizeof(name));
   std::memcpy(out + sizeof(name), signature.get(), name.text_bytes);
   names_->commit(out);
+  Named& place = named_[name.number % kMostNames];
+  place.number.store(0, std::memory_order_relaxed);
+  place.lock_of_condition.store(0, std::memory_order_relaxed);
+  place.monitor.store(nullptr, std::memory_order_relaxed);
+  place.waited_until_ns.store(0, std::memory_order_relaxed);
+  place.waiting.store(0, std::memory_order_relaxed);
+  place.is_plain.store(false, std::memory_order_relaxed);
+  place.number.store(name.number, std::memory_order_release);
   (void)known_names_->add(key, name.number);
   return name.number;
+}
+
+LockCapture::Named* LockCapture::named(uint32_t number) const noexcept {
+  Named& place = named_[number % kMostNames];
+  return number != 0 && place.number.load(std::memory_order_acquire) == number ? &place : nullptr;
+}
+
+void LockCapture::forget_names_if_many() {
+  const uint32_t last = last_name_.load(std::memory_order_relaxed);
+  if (last - forgotten_names_.load(std::memory_order_relaxed) < kMostNames / 2) return;
+  known_names_->clear();
+  forgotten_names_.store(last, std::memory_order_relaxed);
 }
 
 void LockCapture::blocked(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) noexcept {
@@ -194,7 +208,7 @@ void LockCapture::blocked(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) noexcept
     if (entry.opened) {
       if (number == 0) number = name_of(jvmti, jni, object);
       entry.entry->name(entry.generation, number);
-      if (number != 0) monitor_of_name_[number].store(entry.entry, std::memory_order_relaxed);
+      if (Named* lock = named(number)) lock->monitor.store(entry.entry, std::memory_order_relaxed);
     }
     record.generation = entry.generation;
     record.lock = entry.entry != nullptr ? entry.entry->lock(entry.generation) : 0;
@@ -221,7 +235,8 @@ void LockCapture::entered(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) noexcept
   if (record.virtual_id != 0) {
     // It may have blocked on another carrier.
     record.lock = name_of(jvmti, jni, object);
-    entry = record.lock != 0 ? monitor_of_name_[record.lock].load(std::memory_order_relaxed) : nullptr;
+    const Named* lock = named(record.lock);
+    entry = lock != nullptr ? lock->monitor.load(std::memory_order_relaxed) : nullptr;
     record.generation = entry != nullptr ? entry->generation() : 0;
     record.object = entry != nullptr ? entry->monitor.load(std::memory_order_relaxed) : 0;
   }

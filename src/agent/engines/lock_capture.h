@@ -140,6 +140,8 @@ class LockCapture final : public ThreadListener {
   void add_counters_to(LockCounters& sum);
   // Session thread: chains are numbered anew from now on.
   void forget_chains() { known_chains_->clear(); }
+  // The same of names, if many were given since the last time.
+  void forget_names_if_many();
   LockThreads& known_threads() { return known_threads_; }
   [[nodiscard]] size_t memory_used() const;
 
@@ -154,7 +156,7 @@ class LockCapture final : public ThreadListener {
   void write_wait(Local& local, int64_t timeout_ms) noexcept;
   // `virtual_thread`: if it is one, and known.
   void write_parked(JNIEnv* jni, uint64_t time, uint64_t until_ns, jobject virtual_thread) noexcept;
-  [[nodiscard]] bool was_waited_for(uint32_t lock, uint64_t since_ns) const noexcept;
+  [[nodiscard]] bool was_waited_for(uint32_t number, uint64_t since_ns) const noexcept;
   // Its owner, who was blocked by it.
   void write_entered(Local& local, LockRecord& record, capture::ContendedMonitor* monitor) noexcept;
   uint32_t chain_of(Local& local, const Caller* caller) noexcept;
@@ -177,26 +179,29 @@ class LockCapture final : public ThreadListener {
   const pid_t self_;
 
   Mapping block_memory_, chain_memory_, name_memory_, chain_set_memory_, name_set_memory_, monitor_memory_,
-      monitor_of_name_memory_, plain_memory_, lock_of_condition_memory_, sleep_memory_, hold_memory_, waited_memory_;
+      named_memory_, sleep_memory_, hold_memory_;
   std::optional<EventBlocks> blocks_;
   std::optional<MpscRing> chains_, names_;
   std::optional<NumberSet> known_chains_, known_names_;
   std::optional<capture::MonitorTable> monitors_;
   std::optional<capture::SleepTable> sleeps_;
-  std::atomic<capture::ContendedMonitor*>* monitor_of_name_ = nullptr;  // by the number of the name
-  // By name, of what threads park on: it keeps no owner and is no condition; of a condition, its lock's name.
-  std::atomic<bool>* plain_ = nullptr;
-  std::atomic<uint32_t>* lock_of_condition_ = nullptr;
-  std::optional<HoldTable> holds_;
-  // By name: who is parked on it, and when the last one went on.
-  struct Waited {
-    std::atomic<uint32_t> threads;
-    std::atomic<uint64_t> until_ns;
+  // What is known of an object by its name. Of the last names that were given: others have taken the place of older
+  // ones.
+  struct Named {
+    std::atomic<uint32_t> number;             // of the name
+    std::atomic<uint32_t> lock_of_condition;  // it is one: number of the lock's name
+    std::atomic<capture::ContendedMonitor*> monitor;
+    std::atomic<uint64_t> waited_until_ns;  // when the last one that was parked on it went on
+    std::atomic<uint32_t> waiting;          // threads that are parked on it
+    std::atomic<bool> is_plain;             // threads park on it, and it keeps no owner and is no condition
   };
-  Waited* waited_ = nullptr;
+  [[nodiscard]] Named* named(uint32_t number) const noexcept;  // null: it is too old, or 0
+  Named* named_ = nullptr;
+  std::optional<HoldTable> holds_;
   bool sees_holds_ = false;
   std::atomic<bool> virtual_parks_told_{false};
   std::atomic<uint32_t> last_chain_{0}, last_name_{0};
+  std::atomic<uint32_t> forgotten_names_{0};  // up to this number
   std::atomic<uint64_t> park_sequence_{0};
   LockThreads known_threads_;
   LockCounters counters_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <utility>
 
 #include "agent/method_names.h"
 #include "base/clock.h"
@@ -40,7 +41,7 @@ Nanos at(const LockRecord& record) {
 void LockDecoder::start_over_if_forgotten() {
   if (generation_ == context_.writer.generation()) return;
   generation_ = context_.writer.generation();
-  for (Lock& lock : locks_) lock.klass = {};
+  for (Class& klass : classes_) klass.id = {};
   chains_.clear();
   recent_chains_ = {};
 }
@@ -50,8 +51,30 @@ LockDecoder::Key LockDecoder::key_of(const LockRecord& record) {
 }
 
 void LockDecoder::name(const LockName& name) {
-  if (name.number >= locks_.size()) locks_.resize(name.number + 1);
-  locks_[name.number] = {std::string(class_name_of(name.text())), name.identity};
+  if (name.number < first_lock_) return;
+  const size_t most = static_cast<size_t>(context_.options.memory.count) / 8 / sizeof(Lock);
+  if (name.number - first_lock_ >= most) forget_older_locks();
+  const size_t index = name.number - first_lock_;
+  if (index >= locks_.size()) locks_.resize(index + 1);
+  locks_[index] = {class_number(class_name_of(name.text())), name.identity};
+}
+
+uint32_t LockDecoder::class_number(std::string_view name) {
+  const auto [it, is_new] = class_numbers_.try_emplace(std::string(name), static_cast<uint32_t>(classes_.size()));
+  if (is_new) classes_.push_back({it->first});
+  return it->second;
+}
+
+// The older half, and classes that only they had.
+void LockDecoder::forget_older_locks() {
+  const size_t gone = locks_.size() / 2 + 1;
+  locks_.erase(locks_.begin(), locks_.begin() + static_cast<std::ptrdiff_t>(std::min(gone, locks_.size())));
+  first_lock_ += static_cast<uint32_t>(gone);
+  const std::vector<Class> before = std::exchange(classes_, std::vector<Class>(1));
+  class_numbers_.clear();
+  for (Lock& lock : locks_) {
+    if (lock.klass != 0) lock.klass = class_number(before[lock.klass].name);
+  }
 }
 
 void LockDecoder::chain(const capture::FragmentRecord& record) {
@@ -85,16 +108,16 @@ const LockDecoder::Chain& LockDecoder::chain_of(uint32_t number) {
   return chain;
 }
 
-LockDecoder::Lock& LockDecoder::lock_of(uint32_t number) {
-  return locks_[number < locks_.size() ? number : 0];
+LockDecoder::Lock LockDecoder::lock_of(uint32_t number) const {
+  const size_t index = number - first_lock_;
+  return number >= first_lock_ && index < locks_.size() ? locks_[index] : Lock();
 }
 
 recording::ClassId LockDecoder::class_of(uint32_t number) {
-  Lock& lock = lock_of(number);
-  if (lock.klass == recording::ClassId() && !lock.class_name.empty()) {
-    lock.klass = context_.writer.klass(lock.class_name);
-  }
-  return lock.klass;
+  const uint32_t index = lock_of(number).klass;
+  Class& klass = classes_[index];
+  if (index != 0 && klass.id == recording::ClassId()) klass.id = context_.writer.klass(klass.name);
+  return klass.id;
 }
 
 recording::ThreadId LockDecoder::thread_of(const LockRecord& record) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -41,9 +42,12 @@ class LockDecoder {
 
  private:
   struct Lock {
-    std::string class_name;
+    uint32_t klass = 0;  // of classes_
     int32_t identity = 0;
-    recording::ClassId klass{};  // 0: not asked for yet
+  };
+  struct Class {
+    std::string name;
+    recording::ClassId id{};  // 0: not asked for yet
   };
   struct Chain {
     recording::StackId stack;
@@ -64,9 +68,11 @@ class LockDecoder {
 
   void start_over_if_forgotten();
   const Chain& chain_of(uint32_t number);
-  Lock& lock_of(uint32_t number);
+  uint32_t class_number(std::string_view name);
+  void forget_older_locks();
+  [[nodiscard]] Lock lock_of(uint32_t number) const;
   [[nodiscard]] recording::ClassId class_of(uint32_t lock);
-  [[nodiscard]] int64_t identity_of(uint32_t lock) { return lock_of(lock).identity; }
+  [[nodiscard]] int64_t identity_of(uint32_t lock) const { return lock_of(lock).identity; }
   recording::ThreadId thread_of(const LockRecord& record);
   recording::ThreadId carrier_of(const LockRecord& record);
   recording::ThreadId previous_owner_of(const LockRecord& begin);
@@ -89,7 +95,10 @@ class LockDecoder {
   LockCapture& capture_;
   const bool owner_is_id_;
   uint64_t generation_ = ~uint64_t{0};  // of the writer's ids below
-  std::vector<Lock> locks_{1};          // by number; 0: none
+  std::vector<Lock> locks_;             // by number, from first_lock_ on
+  uint32_t first_lock_ = 1;
+  std::vector<Class> classes_{1};  // 0: not known
+  std::unordered_map<std::string, uint32_t> class_numbers_;
   std::unordered_map<uint32_t, Chain> chains_;
   // Those that were asked for last, by their number, and the serials of threads, by their Java id.
   template <class Number, class Value>

@@ -6,13 +6,15 @@
 namespace tarsier::agent {
 namespace {
 
-// A hold of a thread, or of a virtual one: lock | mode | virtual | id.
+// A hold of a thread, or of a virtual one: place of the lock's name | mode | virtual | id.
 constexpr uint64_t kLockBits = 14, kModeBits = 2, kVirtualAt = kLockBits + kModeBits, kIdAt = kVirtualAt + 1;
+static_assert(kMostNames == 1 << kLockBits);
 static_assert(static_cast<size_t>(HoldMode::kCount) <= size_t{1} << kModeBits);
 
 uint64_t key_of(uint32_t lock, HoldMode mode, uint32_t serial, int64_t virtual_id) noexcept {
   const uint64_t id = virtual_id != 0 ? static_cast<uint64_t>(virtual_id) : serial;
-  return lock | static_cast<uint64_t>(mode) << kLockBits | uint64_t{virtual_id != 0} << kVirtualAt | id << kIdAt;
+  return lock % kMostNames | static_cast<uint64_t>(mode) << kLockBits | uint64_t{virtual_id != 0} << kVirtualAt |
+         id << kIdAt;
 }
 
 // Of a hold whose begin is not known: who went on so long ago was not kept waiting by it, as far as we care. Where
@@ -21,9 +23,10 @@ constexpr uint64_t kLongAgoNs = 10'000'000'000;
 
 }  // namespace
 
-bool LockCapture::was_waited_for(uint32_t lock, uint64_t since_ns) const noexcept {
-  return waited_[lock].threads.load(std::memory_order_relaxed) != 0 ||
-         waited_[lock].until_ns.load(std::memory_order_relaxed) > since_ns;
+bool LockCapture::was_waited_for(uint32_t number, uint64_t since_ns) const noexcept {
+  const Named* lock = named(number);
+  return lock != nullptr && (lock->waiting.load(std::memory_order_relaxed) != 0 ||
+                             lock->waited_until_ns.load(std::memory_order_relaxed) > since_ns);
 }
 
 void LockCapture::acquired(int32_t identity, HoldMode mode, int32_t times) noexcept {
@@ -69,7 +72,7 @@ void LockCapture::add_open_holds(const std::function<void(const LockRecord&)>& a
     record.act = LockAct::kHold;
     record.time_ns = lock_time_ns();
     record.object = begin_ns;
-    record.lock = key & ((1U << kLockBits) - 1);
+    record.lock = named_[key % kMostNames].number.load(std::memory_order_relaxed);
     record.other = (key >> kLockBits) & ((1U << kModeBits) - 1);
     const bool is_virtual = ((key >> kVirtualAt) & 1) != 0;
     record.thread = is_virtual ? 0 : static_cast<uint32_t>(key >> kIdAt);

@@ -12,6 +12,9 @@ inline uint64_t lock_time_ns() noexcept {
   return static_cast<uint64_t>(monotonic_now().count);
 }
 
+// Names of locks that are known at a time; a power of two.
+constexpr uint32_t kMostNames = 1 << 14;
+
 // Of an earlier session if the numbers differ.
 struct LockCapture::Local {
   uint64_t session;

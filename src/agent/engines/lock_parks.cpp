@@ -36,15 +36,17 @@ void LockCapture::describe_blocker(jvmtiEnv* jvmti, JNIEnv* jni, jobject blocker
     const uint32_t number = lock != nullptr ? name_of(jvmti, jni, lock) : 0;
     if (lock != nullptr) jni->DeleteLocalRef(lock);
     record.generation = number;
-    if (record.lock != 0) lock_of_condition_[record.lock].store(number, std::memory_order_relaxed);
-  } else if (record.lock != 0) {
-    plain_[record.lock].store(true, std::memory_order_relaxed);
+    if (Named* condition = named(record.lock)) condition->lock_of_condition.store(number, std::memory_order_relaxed);
+  } else if (Named* plain = named(record.lock)) {
+    plain->is_plain.store(true, std::memory_order_relaxed);
   }
 }
 
 bool LockCapture::has_no_owner(LockRecord& record) const noexcept {
-  if (plain_[record.lock].load(std::memory_order_relaxed)) return true;
-  record.generation = lock_of_condition_[record.lock].load(std::memory_order_relaxed);
+  const Named* known = named(record.lock);
+  if (known == nullptr) return false;
+  if (known->is_plain.load(std::memory_order_relaxed)) return true;
+  record.generation = known->lock_of_condition.load(std::memory_order_relaxed);
   return record.generation != 0;
 }
 
@@ -56,7 +58,7 @@ void LockCapture::look_at_blocker(jvmtiEnv* jvmti, JNIEnv* jni, Local& mine, Loc
     seen = layout_.objects.look(jni, self, layout_.park_blocker);
     if (seen.known && seen.reference == 0) return;
     known = &mine.blocker_at(seen.reference);
-    if (seen.known && known->seen == seen) {
+    if (seen.known && known->seen == seen && named(known->lock) != nullptr) {
       record.lock = known->lock;
       if (has_no_owner(record)) return;
     }
@@ -93,17 +95,18 @@ LockCapture::Park LockCapture::park(jvmtiEnv* jvmti, JNIEnv* jni, bool is_deadli
   record.sequence = park_sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
   record.time_ns = lock_time_ns();
   write(*mine, record);
-  if (sees_holds_) waited_[record.lock].threads.fetch_add(1, std::memory_order_relaxed);
+  if (Named* lock = sees_holds_ ? named(record.lock) : nullptr) lock->waiting.fetch_add(1, std::memory_order_relaxed);
   return {session_, end_of_park(record.time_ns, is_deadline, time), record.lock};
 }
 
 void LockCapture::parked(JNIEnv* jni, const Park& park) noexcept {
   if (park.session != session_) return;
   const uint64_t time = lock_time_ns();
-  if (sees_holds_) {
-    auto& waited_until = waited_[park.lock].until_ns;
-    if (waited_until.load(std::memory_order_relaxed) < time) waited_until.store(time, std::memory_order_relaxed);
-    waited_[park.lock].threads.fetch_sub(1, std::memory_order_relaxed);
+  if (Named* lock = sees_holds_ ? named(park.lock) : nullptr) {
+    if (lock->waited_until_ns.load(std::memory_order_relaxed) < time) {
+      lock->waited_until_ns.store(time, std::memory_order_relaxed);
+    }
+    lock->waiting.fetch_sub(1, std::memory_order_relaxed);
   }
   write_parked(jni, time, park.until_ns, nullptr);
 }
@@ -169,7 +172,9 @@ void LockCapture::virtual_parking(jvmtiEnv* jvmti, JNIEnv* jni, int64_t timeout_
   write(*mine, record);
   // It may go on wherever and whenever: holds of the next seconds are taken for waited for.
   constexpr uint64_t kSome = 10'000'000'000;
-  waited_[record.lock].until_ns.store(record.time_ns + kSome, std::memory_order_relaxed);
+  if (Named* lock = named(record.lock)) {
+    lock->waited_until_ns.store(record.time_ns + kSome, std::memory_order_relaxed);
+  }
 }
 
 void LockCapture::virtual_parked(JNIEnv* jni, jobject thread) noexcept {

@@ -91,6 +91,12 @@ class MpscRing {
     return count;
   }
 
+  // For a consumer that wants to know when all has come that was reserved until now, committed or not.
+  [[nodiscard]] uint64_t reserved() const noexcept { return head_.load(std::memory_order_acquire); }
+  [[nodiscard]] bool has_consumed(uint64_t reserved) const noexcept {
+    return static_cast<int64_t>(tail_.load(std::memory_order_relaxed) - reserved) >= 0;
+  }
+
   // True when every reservation has been consumed (only meaningful once the producers have stopped).
   [[nodiscard]] bool empty() const noexcept {
     return head_.load(std::memory_order_acquire) == tail_.load(std::memory_order_acquire);
