@@ -11,7 +11,7 @@ import time
 import pytest
 
 RUNS = 5
-LITTLE = 0.03  # of the threads' time: a judgement that fails beside it has failed
+LITTLE = 0.01  # of the threads' time: a judgement that fails beside it has failed
 MUCH = 0.1  # beside that nothing can be said
 
 
