@@ -10,6 +10,7 @@ from undisturbed import undisturbed
 MONITORS = ["sync", "method", "static", "throwing", "nested", "wait", "barging"]
 PARKS = ["reentrant", "fair", "condition", "barging-reentrant"]
 SECONDS = 2
+ONCE_HELD_UP_NS = 10_000_000  # a thread, between waking up and looking at its clock: much of what is little in all
 
 
 def wrong_at_most(jdk, mode):
@@ -59,7 +60,7 @@ def check(entering, wrong, right=0.98, seen=0.9):
     assert entering.held.total() > 0
     assert entering.right >= right
     assert entering.wrong_thread <= wrong
-    assert entering.outside_share <= 0.005
+    assert entering.outside_share <= 0.005 or entering.outside < ONCE_HELD_UP_NS
     # On its way to a lock a thread may load a class, and wait for another thread that does so.
     assert entering.other_lock_share <= 0.005 and entering.mislabelled == 0
     # What is blocked by the clock of the thread also has the time in which the JVM spins, or the thread has no CPU.
