@@ -53,7 +53,7 @@ struct Thread {
   bool sampled = false;      // an engine samples it
   std::optional<Nanos> cpu;  // by the kernel's account, if recorded; with that of virtual threads that it carried
   Nanos carried{};           // what the samples of those stand for
-  Resources resources;
+  Resources resources{};
 };
 
 // What became of a thread's time, by the kernel's account, with what waits are made of.
