@@ -90,9 +90,11 @@ struct Engine {
 
   [[nodiscard]] bool is_alloc() const { return name == "alloc"; }
   [[nodiscard]] bool is_waits() const { return name == "waits"; }
-  [[nodiscard]] bool is_lock() const { return name == "lock"; }  // takes events, not samples
+  [[nodiscard]] bool is_lock() const { return name == "lock"; }          // takes events, not samples
+  [[nodiscard]] bool is_counters() const { return name == "counters"; }  // takes nothing, but reads
+  [[nodiscard]] bool takes_samples() const { return !is_lock() && !is_counters(); }
   [[nodiscard]] bool samples_for(Profile profile) const {
-    return !is_lock() && is_alloc() == (profile == Profile::kAlloc) && is_waits() == (profile == Profile::kWaits);
+    return takes_samples() && is_alloc() == (profile == Profile::kAlloc) && is_waits() == (profile == Profile::kWaits);
   }
   // Asked for, but the JVM or another agent did not let it.
   [[nodiscard]] bool is_missing() const { return mechanism == "none"; }
