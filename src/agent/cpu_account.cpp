@@ -72,9 +72,13 @@ void CpuAccount::look(Nanos interval) {
   constexpr int64_t kShare = 33;  // of the time that looks may take
   const Nanos begin = monotonic_now();
   if (begin < next_look_) return;
+  if (const uint64_t tasks = linux::thread_count(); tasks != threads_seen_) {
+    threads_seen_ = tasks;
+    notice_new_threads(linux::thread_ids());
+  }
   for (auto& [tid, entry] : entries_) {
-    // It may be Java's, and may have ended: whose the time is will be known at the next update.
-    if (entry.java_id == 0 && entry.kind == "other") continue;
+    if (!entry.is_known()) identify(entry);
+    if (!entry.is_known()) continue;  // whose its time is will be known at the next update
     const auto cpu = linux::thread_cpu_time(tid);
     if (cpu && *cpu > entry.last) used(entry, *cpu);
   }
@@ -118,37 +122,54 @@ void CpuAccount::settle(bool at_once) {
 }
 
 void CpuAccount::account_for_ended_threads() {
+  ended_before_ = std::exchange(ended_now_, {});
   for (const JavaThread& thread : threads_.ended()) {
-    const auto it = entries_.find(thread.tid);
     if (thread.cpu_at_end.count == 0) continue;  // went without a word
-    // A clock that went backwards is that of another native thread with the same id; but the same Java thread's may
-    // have gone on since its end.
-    const bool same_java = it != entries_.end() && it->second.java_id == thread.java_id;
-    const bool same_native = same_java || (it != entries_.end() && it->second.last <= thread.cpu_at_end);
-    // Without a Java id it was only seen before Java threads were registered, when the session began.
-    const bool known = same_java || (same_native && it->second.java_id == 0);
-    Entry entry = known ? it->second : Entry();
-    if (!known && same_native) {
-      entry.at_start = entry.last = it->second.last;
-      entry.usage_at_start = it->second.usage;
-    }
-    entry.kind = thread.kind;
-    entry.name = thread.name;
-    entry.java_id = thread.java_id;
-    entry.sampled = thread.sampled;
+    const auto it = entries_.find(thread.tid);
+    const bool is_its = it != entries_.end() && is_of(it->second, thread);
+    Entry entry = is_its ? std::move(it->second) : Entry();
+    if (!is_its) entry.at_start = entry.last = entry.told_cpu = clock_at_its_last_end(thread.tid, thread.cpu_at_end);
+    if (is_its) entries_.erase(it);  // until the kernel has taken it down, it counts among the ending threads
+    entry.tid = thread.tid;
+    become(entry, thread);
     if (entry.last < thread.cpu_at_end) used(entry, thread.cpu_at_end);
     const std::optional<int64_t> migrations = entry.usage.migrations;
     entry.usage = thread.usage_at_end;
     entry.usage.migrations = migrations;  // nobody tells at the end
-    entry.id = writer_.thread(thread.info());
-    entry.generation = writer_.generation();
-    entry.tid = thread.tid;
-    if (known) {
-      it->second = std::move(entry);  // its native thread goes on for a moment
-    } else {
-      ended_.push_back(std::move(entry));
-    }
+    ended_now_[thread.tid] = thread.cpu_at_end;
+    ended_.push_back(std::move(entry));
   }
+}
+
+bool CpuAccount::is_of(const Entry& entry, const JavaThread& thread) {
+  if (entry.java_id != 0) return entry.java_id == thread.java_id;
+  // Its native thread was seen before anybody knew whose it is. A clock that went backwards would be that of another
+  // one with the same number.
+  return entry.last <= thread.cpu_at_end || (thread.started.count != 0 && entry.seen_at >= thread.started);
+}
+
+Nanos CpuAccount::clock_at_its_last_end(pid_t tid, Nanos cpu) const {
+  for (const auto* ended : {&ended_now_, &ended_before_}) {
+    if (const auto it = ended->find(tid); it != ended->end() && it->second <= cpu) return it->second;
+  }
+  return Nanos(0);
+}
+
+void CpuAccount::become(Entry& entry, const JavaThread& thread) {
+  if (entry.java_id != thread.java_id && (entry.java_id != 0 || entry.told_cpu > entry.at_start)) {
+    // What was used so far belongs to the one before.
+    Entry before = entry;
+    retire(before);
+    entry.at_start = entry.told_cpu = entry.last;
+    entry.stolen = entry.unsettled = Nanos(0);
+    entry.usage_at_start = entry.usage;
+    entry.told = {};
+  }
+  entry.java_id = thread.java_id;
+  entry.sampled = thread.sampled;
+  entry.kind = thread.kind;
+  entry.name = thread.name;
+  entry.generation = ~uint64_t{0};
 }
 
 void CpuAccount::update() {
@@ -178,27 +199,15 @@ void CpuAccount::update(bool last) {
     retire(it->second);
     it = entries_.erase(it);
   }
+  notice_new_threads(tids);
   std::vector<Entry*> ran;
-  for (const pid_t tid : tids) {
-    const auto cpu = linux::thread_cpu_time(tid);
-    if (!cpu) continue;
-    auto [it, is_new] = entries_.try_emplace(tid);
-    Entry& entry = it->second;
-    if (is_new || *cpu < entry.last) {  // less than before: another thread with the same id
-      if (!is_new) retire(entry);
-      entry = Entry();
-      entry.tid = tid;
-      entry.told_at = updated_at_;
-      entry.name = linux::thread_name(tid);
-      entry.kind = kind_of_native_thread(entry.name);
-      if (first_) entry.at_start = entry.last = entry.told_cpu = entry.usage_read_at = *cpu;
-      if (first_ && entries_.size() <= kMostAtStart) {
-        entry.usage_at_start = entry.usage = usages_.of(tid).value_or(linux::ThreadUsage());
-      }
-    }
+  for (auto& [tid, entry] : entries_) {
     identify(entry);
-    if (*cpu != entry.last) used(entry, *cpu);
+    const auto cpu = linux::thread_cpu_time(tid);
+    if (cpu && *cpu > entry.last) used(entry, *cpu);
     if (entry.last == entry.told_cpu) continue;
+    // One that has just been born may be Java's, and will be known by its name then.
+    if (!last && !entry.is_known() && entry.seen_at > updated_at_) continue;
     if (last || entry.last - entry.usage_read_at >= kWorthReading) read_usage(entry);
     ran.push_back(&entry);
   }
@@ -212,6 +221,30 @@ void CpuAccount::update(bool last) {
   if (!first_) write_machine(process_cpu);
   first_ = false;
   updated_at_ = monotonic_now();
+}
+
+void CpuAccount::notice_new_threads(const std::vector<pid_t>& tids) {
+  const Nanos now = monotonic_now();
+  for (const pid_t tid : tids) {
+    const auto known = entries_.find(tid);
+    const auto cpu = linux::thread_cpu_time(tid);
+    // A clock with less than before is that of another thread with the same number.
+    if (!cpu || (known != entries_.end() && *cpu >= known->second.last)) continue;
+    const Nanos at_end = clock_at_its_last_end(tid, *cpu);
+    // It has ended for Java and is on its way out: it counts among the ending threads.
+    if (at_end.count > 0 && !threads_.find_by_tid(tid)) continue;
+    if (known != entries_.end()) retire(known->second);
+    Entry& entry = entries_[tid] = Entry();
+    entry.tid = tid;
+    entry.seen_at = now;
+    entry.told_at = updated_at_;
+    entry.name = linux::thread_name(tid);
+    entry.kind = kind_of_native_thread(entry.name);
+    entry.at_start = entry.last = entry.told_cpu = entry.usage_read_at = first_ ? *cpu : at_end;
+    if (first_ && entries_.size() <= kMostAtStart) {
+      entry.usage_at_start = entry.usage = usages_.of(tid).value_or(linux::ThreadUsage());
+    }
+  }
 }
 
 void CpuAccount::retire(Entry& entry) {
@@ -253,20 +286,7 @@ void CpuAccount::account_for_ends(const linux::ThreadUsage& process) {
 void CpuAccount::identify(Entry& entry) {
   const auto thread = threads_.find_by_tid(entry.tid);
   if (!thread && entry.java_id == 0) entry.sampled = threads_.follows_jvm_thread(entry.tid);
-  if (!thread || thread->java_id == entry.java_id) return;
-  if (entry.java_id != 0) {  // what was used so far belongs to the one before
-    Entry before = entry;
-    retire(before);
-    entry.at_start = entry.told_cpu = entry.last;
-    entry.stolen = entry.unsettled = Nanos(0);
-    entry.usage_at_start = entry.usage;
-    entry.told = {};
-  }
-  entry.java_id = thread->java_id;
-  entry.sampled = thread->sampled;
-  entry.kind = thread->kind;
-  entry.name = thread->name;
-  entry.generation = ~uint64_t{0};
+  if (thread && thread->java_id != entry.java_id) become(entry, *thread);
 }
 
 void CpuAccount::write(Entry& entry) {

@@ -54,6 +54,7 @@ class CpuAccount {
     // the JVM) or carries another one.
     int64_t java_id = 0;
     bool sampled = false;
+    Nanos seen_at;  // first
     recording::ThreadId id;
     uint64_t generation = ~uint64_t{0};  // of the writer, which gave out the id
     linux::ThreadUsage usage_at_start, usage;
@@ -61,6 +62,8 @@ class CpuAccount {
     // As of its last event.
     Nanos told_cpu, told_system, told_at;
     Resources told{};
+
+    [[nodiscard]] bool is_known() const { return java_id != 0 || kind != "other"; }
   };
 
   static Resources resources_of(const Entry& entry);
@@ -68,6 +71,11 @@ class CpuAccount {
   void look_at_machine();
   void settle(bool at_once);
   void identify(Entry& entry);
+  void become(Entry& entry, const JavaThread& thread);
+  [[nodiscard]] static bool is_of(const Entry& entry, const JavaThread& thread);
+  // A native thread may carry one Java thread after the other. 0: none has ended on it lately.
+  [[nodiscard]] Nanos clock_at_its_last_end(pid_t tid, Nanos cpu) const;
+  void notice_new_threads(const std::vector<pid_t>& tids);
   void retire(Entry& entry);
   void account_for_ended_threads();
   void account_for_ends(Nanos process_cpu);
@@ -89,6 +97,7 @@ class CpuAccount {
 
   bool first_ = true;
   Nanos updated_at_, next_look_;
+  uint64_t threads_seen_ = 0;
   Nanos own_cpu_;
   Nanos process_cpu_at_start_;
   Nanos known_;  // of all threads, since the start
@@ -98,7 +107,8 @@ class CpuAccount {
   // last seen them. Much, if threads live for less than a millisecond.
   Entry after_ends_;
   std::unordered_map<pid_t, Entry> entries_;
-  std::vector<Entry> ended_;  // whose part of what was stolen is still to be told
+  std::unordered_map<pid_t, Nanos> ended_now_, ended_before_;  // Java threads and their clocks at the end
+  std::vector<Entry> ended_;                                   // whose part of what was stolen is still to be told
 };
 
 }  // namespace tarsier::agent

@@ -41,7 +41,11 @@ void StealAccount::settle(Nanos now, std::span<const Nanos> cpu, std::span<Nanos
   const Nanos stolen = last_.steal - settled_.steal;
   const Nanos busy = last_.busy - settled_.busy;
   const Nanos used = std::accumulate(cpu.begin(), cpu.end(), Nanos(0));
-  const Nanos whole = std::max(included_ ? busy + stolen : busy, used);
+  // Ticks and clocks are not in step: what threads have used beyond what the CPUs were busy will be counted later.
+  const Nanos counted = included_ ? busy + stolen : busy;
+  const Nanos others = std::max(counted - used - ahead_, Nanos(0));
+  ahead_ = std::clamp(ahead_ + used + others - counted, Nanos(0), seconds(1));
+  const Nanos whole = used + others;
   const Nanos of_threads = split_steal(stolen, whole, cpu, out);
   const Nanos of_others = whole.count == 0 ? Nanos(0) : part_of(stolen, whole - used, whole);
   sums_.busy += busy;

@@ -45,6 +45,7 @@ class StealAccount {
   linux::MachineTimes last_;     // as of the last look
   linux::MachineTimes settled_;  // what has been settled up to
   Nanos settled_at_;
+  Nanos ahead_;  // of the CPUs' busy time: what the threads have used and the kernel has not counted yet
   Sums sums_;
 };
 

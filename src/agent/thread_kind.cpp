@@ -35,7 +35,13 @@ constexpr Kind kJava[] = {
     {"Attach Listener", "vm"},        {"Common-Cleaner", "vm"},
     {"Notification Thread", "vm"},    {"Service Thread", "vm"},
     {"Monitor Deflation", "vm"},      {"Surrogate Locker", "gc"},
-    {"VirtualThread-unparker", "vm"}, {"JFR", "jfr"},
+    {"VirtualThread-unparker", "vm"},
+};
+
+// JFR starts its own wherever it is started.
+constexpr Kind kJfr[] = {
+    {"JFR Recorder Thread", "jfr"}, {"JFR Periodic Tasks", "jfr"}, {"JFR Shutdown Hook", "jfr"},
+    {"JFR: Shutdown Hook", "jfr"},  {"JFR Event Stream", "jfr"},   {"JFR request timer", "jfr"},
 };
 
 std::string_view find(std::span<const Kind> kinds, std::string_view name, std::string_view otherwise) {
@@ -54,7 +60,7 @@ std::string_view kind_of_native_thread(std::string_view name) {
 std::string_view kind_of_java_thread(std::string_view name, std::string_view group) {
   // The JDK's own helpers (cleaners, process reapers) are in a group below "system".
   const bool of_jdk = group == "system" || group == "InnocuousThreadGroup";
-  return of_jdk ? find(kJava, name, "app") : "app";
+  return find(kJfr, name, of_jdk ? find(kJava, name, "app") : "app");
 }
 
 }  // namespace tarsier::agent

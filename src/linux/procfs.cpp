@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -37,6 +38,12 @@ std::vector<pid_t> thread_ids() {
     if (std::from_chars(entry->d_name, end, id).ptr == end && id > 0) ids.push_back(id);
   }
   return ids;
+}
+
+uint64_t thread_count() {
+  struct stat tasks {};
+  if (::stat("/proc/self/task", &tasks) != 0) return 0;
+  return tasks.st_nlink >= 2 ? tasks.st_nlink - 2 : 0;  // a folder each, besides . and ..
 }
 
 std::string thread_name(pid_t tid) {
