@@ -224,7 +224,6 @@ void CpuAccount::update(bool last) {
 }
 
 void CpuAccount::notice_new_threads(const std::vector<pid_t>& tids) {
-  const Nanos now = monotonic_now();
   for (const pid_t tid : tids) {
     const auto known = entries_.find(tid);
     const auto cpu = linux::thread_cpu_time(tid);
@@ -236,7 +235,7 @@ void CpuAccount::notice_new_threads(const std::vector<pid_t>& tids) {
     if (known != entries_.end()) retire(known->second);
     Entry& entry = entries_[tid] = Entry();
     entry.tid = tid;
-    entry.seen_at = now;
+    entry.seen_at = monotonic_now();  // after its clock was read: it had started by then
     entry.told_at = updated_at_;
     entry.name = linux::thread_name(tid);
     entry.kind = kind_of_native_thread(entry.name);
