@@ -68,7 +68,10 @@ static ALWAYS_INLINE void comes(struct WaitingThread* thread, __u32 tid, __u64 n
     thread->queue.ns += now - since;
     return;
   }
-  const __u64 woken = thread->woken >= since && thread->woken <= now ? thread->woken : now;
+  // Nobody has been seen to wake it: then it was woken before it had left its CPU, and stood in the run queue all the
+  // time, since no thread comes back otherwise.
+  const __u64 unseen = thread->task != 0 ? since : now;
+  const __u64 woken = thread->woken >= since && thread->woken <= now ? thread->woken : unseen;
   const __u64 length = woken - since;
   thread->queue.ns += now - woken;
   if (length < settings.min_wait_ns) {
