@@ -141,6 +141,18 @@ def test_the_text_names_waker_and_chain(recorded):
     assert "woken by an interrupt" in text and "who had waited" in text
 
 
+def test_the_flame_graph_has_the_waker_above_who_waited(recorded):
+    lines = tarsier("export", recorded[1], "--weight", "waits", "--wakers", "--to", "collapsed").stdout.splitlines()
+    frames = [line.rpartition(" ")[0].split(";") for line in lines if "Wakers.awaitsB" in line]
+    of_waker = [stack[stack.index("[woken by]") + 1:] for stack in frames if "[woken by]" in stack]
+    assert of_waker
+    for stack in of_waker:
+        assert stack[:3] == ["jdk.internal.misc.Unsafe.unpark", "java.util.concurrent.locks.LockSupport.unpark",
+                             "Wakers.endsA"], stack
+        assert stack[-1] == "[thread B]"
+    tarsier("export", recorded[1], "--wakers", "--to", "collapsed", expect=2)
+
+
 def test_the_watcher_says_what_is_missing(jdk, classes, tmp_path):
     file = tmp_path / "out.jfr"
     agent = f"-agentpath:{LIBRARY}=cpu,waits=1ms,waitsby=watcher,file={file}"
@@ -151,3 +163,4 @@ def test_the_watcher_says_what_is_missing(jdk, classes, tmp_path):
     assert not document["wakers_recorded"]
     assert {row["woken_by"] for row in document["rows"]} <= {"unknown", "ongoing"}
     assert "--waits-by ebpf" in tarsier("report", file, "--view", "waits").stdout
+    assert "--waits-by ebpf" in tarsier("export", file, "--weight", "waits", "--wakers", "--to", "collapsed", expect=1).stderr
