@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+
 #include "analysis/model_maker.h"
 
 namespace tarsier::exporting {
@@ -55,11 +58,12 @@ class ReportWakersTest : public ::testing::Test {
 TEST_F(ReportWakersTest, the_lines_follow_the_hops_and_names_are_harmless) {
   woken(wait(a, 0, 1'000'000, "run;p.C.waits", 0), b, "p.Main.run;p.C.wakes;p.U.unpark");
   wait(b, 100'000, 900'000, "run;sleeps", 1).woken_by = WokenBy::kInterrupt;
-  EXPECT_THAT(text(), HasSubstr(" in U.unpark < C.wakes < Main.run\n"));
+  const std::string lines = text();
+  EXPECT_THAT(lines, HasSubstr(" in U.unpark < C.wakes < Main.run\n"));
   EXPECT_THAT(text(), HasSubstr("who had waited 800 us of it (sleeping)\n"));
   EXPECT_THAT(text(), HasSubstr("and was woken by an interrupt (a timer or a device)\n"));
-  EXPECT_EQ(text().find('\x1b'), std::string::npos);
-  EXPECT_EQ(std::count(text().begin(), text().end(), '\n'), 3);
+  EXPECT_EQ(lines.find('\x1b'), std::string::npos);
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 3);
   const auto row = json();
   EXPECT_EQ(row["woken_by"], "thread");
   EXPECT_EQ(row["waker_chain"], (nlohmann::ordered_json{"p.U.unpark", "p.C.wakes", "p.Main.run"}));
