@@ -55,7 +55,7 @@ Wakeups::Wakeups(const Model& model) : model_(model) {
 }
 
 size_t Wakeups::last_of_same(size_t wait) const {
-  constexpr int64_t kALook = 1'000'000;
+  constexpr int64_t kALook = 100'000'000;  // it may have to queue for a CPU to look
   constexpr int kMostLooks = 1000;
   const uint8_t kind = model_.waits[wait].kind;
   if (kind >= model_.wait_kinds.size() || model_.wait_kinds[kind] != "monitor") return wait;

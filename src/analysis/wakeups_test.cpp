@@ -152,8 +152,10 @@ TEST_F(WakeupsTest, who_only_looked_whether_a_monitor_is_free_was_ended_by_who_f
   // But it is another wait if it did something else in between, or waits for something else.
   wait(c, 0, 1000, "run;enters", "monitor").woken_by = WokenBy::kInterrupt;
   woken(wait(c, 1100, 1200, "run;entersAnother", "monitor"), b, "run;leaves");
+  wait(c, 3000, 5000, "run;enters", "monitor").woken_by = WokenBy::kInterrupt;
+  woken(wait(c, 1'000'000'000, 1'000'000'100, "run;enters", "monitor"), b, "run;leaves");
   const Rows all = rows();
-  EXPECT_NE(std::find(all.begin(), all.end(), "monitor enters 1000/1: interrupt;"), all.end());
+  EXPECT_NE(std::find(all.begin(), all.end(), "monitor enters 3000/2: interrupt;"), all.end());
 }
 
 }  // namespace
