@@ -3,7 +3,11 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <pthread.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +22,8 @@
 #include "base/unique_fd.h"
 #include "capture/frozen_frames.h"
 #include "capture/virtual_thread_for_test.h"
+#include "linux/cpus.h"
+#include "linux/kernel_symbols.h"
 #include "linux/procfs.h"
 
 namespace tarsier::agent {
@@ -60,6 +66,7 @@ class Sleeper {
     EXPECT_EQ(::write(out_.get(), "x", 1), 1);
     ++wakes_;
   }
+  void was_woken() { ++wakes_; }  // by a child
   [[nodiscard]] pid_t tid() const { return tid_.load(); }
 
  private:
@@ -161,7 +168,11 @@ TEST_F(KernelWaitsTest, set_the_flags_that_the_decoder_reads) {
   static_assert(sizeof(read) == sizeof(written));
   std::memcpy(&read, &written, sizeof(read));
   EXPECT_TRUE(read.waits && read.blocked && read.ongoing);
-  EXPECT_FALSE(read.repeated || read.kept || read.from_before);
+  EXPECT_FALSE(read.repeated || read.kept || read.from_before || read.uninterruptible || read.page_fault);
+  written.flags = linux::bpf::kFlagKept | linux::bpf::kFlagUninterruptible | linux::bpf::kFlagPageFault;
+  std::memcpy(&read, &written, sizeof(read));
+  EXPECT_TRUE(read.kept && read.uninterruptible && read.page_fault);
+  EXPECT_FALSE(read.waits || read.repeated || read.blocked || read.ongoing || read.from_before);
 }
 
 TEST_F(KernelWaitsTest, a_wait_has_its_length_and_the_stack_from_the_anchor_on) {
@@ -361,6 +372,196 @@ TEST_F(KernelWaitsTest, of_a_virtual_thread_the_same_is_copied_as_by_a_handler) 
     EXPECT_EQ(wait.fragment.virtual_id, 0);
     EXPECT_TRUE(wait.frozen.empty());
   }
+}
+
+// A thread that sleeps, is let go by somebody, and sleeps again.
+class WakersTest : public KernelWaitsTest {
+ protected:
+  struct Seen {
+    linux::bpf::Waker who;
+    std::vector<uint64_t> stack;
+    bool has_stack = false;
+  };
+  void start() {
+    load();
+    if (IsSkipped()) return;
+    waits_->on_waker([this](const linux::bpf::Waker& who, const FragmentRecord* record) {
+      Seen& one = seen_.emplace_back();
+      one.who = who;
+      one.has_stack = record != nullptr;
+      if (record == nullptr) return;
+      one.stack.resize(record->fragment().stack_bytes / 8);
+      std::memcpy(one.stack.data(), record->fragment().stack(), record->fragment().stack_bytes);
+    });
+    ASSERT_TRUE(waits_->thread_started(described(sleeper_.tid(), kWoken)));
+    // What it has slept since before is no wait that the programs have seen begin.
+    sleeper_.wake();
+    wait_until_asleep();
+  }
+  void wait_until_asleep() {
+    while (linux::thread_state(sleeper_.tid()) != 'S') std::this_thread::yield();
+    sleep_for(millis(2));
+  }
+  // Whoever has woken it, and the wait that this has ended.
+  void expect_one_waker() {
+    const Nanos end = monotonic_now() + seconds(20);
+    std::vector<Wait> waits;
+    while (waits.empty() && monotonic_now() < end) {
+      waits = of_thread(kWoken);
+      std::erase_if(waits, [](const Wait& wait) { return wait.header.kept || wait.header.repeated; });
+      std::this_thread::yield();
+    }
+    std::erase_if(seen_, [](const Seen& one) { return one.who.woken != kWoken; });
+    ASSERT_EQ(waits.size(), 1u);
+    ASSERT_EQ(seen_.size(), 1u);
+    EXPECT_EQ(seen_[0].who.since, waits[0].header.time_ns);
+    EXPECT_EQ(stats().counters["wakers: no room in the ring"], 0);
+  }
+
+  static constexpr uint32_t kWoken = 7, kSelf = 42;
+  Sleeper sleeper_;
+  std::vector<Seen> seen_;
+};
+
+TEST_F(WakersTest, a_java_thread_comes_with_its_stack) {
+  start();
+  if (IsSkipped()) return;
+  const JavaThread self = described(::gettid(), kSelf);
+  ASSERT_TRUE(waits_->thread_started(self));
+  sleeper_.wake();
+  expect_one_waker();
+  if (HasFatalFailure()) return;
+  EXPECT_EQ(seen_[0].who.by, uint32_t{linux::bpf::kByThread});
+  EXPECT_EQ(seen_[0].who.thread, kSelf);
+  ASSERT_TRUE(seen_[0].has_stack);
+  EXPECT_NE(std::find(seen_[0].stack.begin(), seen_[0].stack.end(), kWitness), seen_[0].stack.end());
+  waits_->thread_ended(self);
+}
+
+TEST_F(WakersTest, a_java_thread_whose_stack_can_not_be_read_comes_without_and_is_counted) {
+  start();
+  if (IsSkipped()) return;
+  JavaThread self = described(::gettid(), kSelf);
+  self.java_thread = nullptr;
+  ASSERT_TRUE(waits_->thread_started(self));
+  sleeper_.wake();
+  expect_one_waker();
+  if (HasFatalFailure()) return;
+  EXPECT_EQ(seen_[0].who.by, uint32_t{linux::bpf::kByThread});
+  EXPECT_EQ(seen_[0].who.thread, kSelf);
+  EXPECT_FALSE(seen_[0].has_stack);
+  EXPECT_EQ(stats().counters["wakers: stack unreadable"], 1);
+  waits_->thread_ended(self);
+}
+
+TEST_F(WakersTest, another_thread_of_the_process_comes_with_its_id_and_name) {
+  start();
+  if (IsSkipped()) return;
+  pid_t tid = 0;
+  std::thread([&] {
+    ::pthread_setname_np(::pthread_self(), "a collector");
+    tid = ::gettid();
+    sleeper_.wake();
+  }).join();
+  expect_one_waker();
+  if (HasFatalFailure()) return;
+  EXPECT_EQ(seen_[0].who.by, uint32_t{linux::bpf::kByJvm});
+  EXPECT_EQ(seen_[0].who.id, static_cast<uint32_t>(tid));
+  EXPECT_STREQ(seen_[0].who.name, "a collector");
+  EXPECT_FALSE(seen_[0].has_stack);
+}
+
+TEST_F(WakersTest, another_process_comes_with_its_name) {
+  start();
+  if (IsSkipped()) return;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::prctl(PR_SET_NAME, "somebody else");
+    sleeper_.wake();
+    ::_exit(0);
+  }
+  ASSERT_GT(child, 0);
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  expect_one_waker();
+  if (HasFatalFailure()) return;
+  EXPECT_EQ(seen_[0].who.by, uint32_t{linux::bpf::kByProcess});
+  EXPECT_NE(seen_[0].who.id, 0u);
+  EXPECT_STREQ(seen_[0].who.name, "somebody else");
+  sleeper_.was_woken();
+}
+
+TEST_F(WakersTest, a_timer_is_nobody_whoever_runs_meanwhile) {
+  start();
+  if (IsSkipped()) return;
+  const JavaThread self = described(::gettid(), kSelf);
+  ASSERT_TRUE(waits_->thread_started(self));
+  // On every CPU there is somebody whom the timer interrupts.
+  std::atomic<bool> over{false};
+  std::vector<std::thread> hogs;
+  for (size_t i = 0; i < linux::possible_cpus(); ++i) {
+    hogs.emplace_back([&] {
+      while (!over.load()) std::atomic_signal_fence(std::memory_order_seq_cst);
+    });
+  }
+  size_t by_timer = 0;
+  sleep_until([&] {
+    (void)read();
+    by_timer = static_cast<size_t>(
+        std::count_if(seen_.begin(), seen_.end(), [](const Seen& one) { return one.who.woken == kSelf; }));
+    return by_timer >= 20;
+  });
+  over.store(true);
+  for (std::thread& hog : hogs) hog.join();
+  ASSERT_GE(by_timer, 20u);
+  for (const Seen& one : seen_) {
+    if (one.who.woken != kSelf) continue;
+    EXPECT_EQ(one.who.by, uint32_t{linux::bpf::kByInterrupt});
+    EXPECT_FALSE(one.has_stack);
+  }
+  waits_->thread_ended(self);
+}
+
+// Over a socket the sender's own system call delivers, in what the kernel counts as an interrupt.
+TEST_F(WakersTest, who_sends_to_this_very_machine_is_the_waker) {
+  if (!linux::KernelSymbols().available()) GTEST_SKIP() << "the kernel does not show where its functions are";
+  start();
+  if (IsSkipped()) return;
+  const unique_fd in(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)), out(::socket(AF_INET, SOCK_DGRAM, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = ::htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  auto* const generic = reinterpret_cast<sockaddr*>(&address);
+  ASSERT_EQ(::bind(in.get(), generic, size), 0);
+  ASSERT_EQ(::getsockname(in.get(), generic, &size), 0);
+  ASSERT_EQ(::connect(out.get(), generic, size), 0);
+  constexpr int kTimes = 20;
+  std::thread sender([&] {
+    const JavaThread thread = described(::gettid(), 43);
+    EXPECT_TRUE(waits_->thread_started(thread));
+    for (int i = 0; i < kTimes; ++i) {
+      sleep_for(millis(5));
+      EXPECT_EQ(::send(out.get(), "x", 1, 0), 1);
+    }
+    waits_->thread_ended(thread);
+  });
+  const JavaThread self = described(::gettid(), kSelf);
+  ASSERT_TRUE(waits_->thread_started(self));
+  char byte = 0;
+  for (int i = 0; i < kTimes; ++i) EXPECT_EQ(::recv(in.get(), &byte, 1, 0), 1);
+  waits_->thread_ended(self);
+  sender.join();
+  (void)read();
+  size_t by_sender = 0, all = 0;
+  for (const Seen& one : seen_) {
+    if (one.who.woken != kSelf) continue;
+    ++all;
+    by_sender += one.who.by == linux::bpf::kByThread && one.who.thread == 43 && one.has_stack ? 1 : 0;
+  }
+  EXPECT_GE(all, kTimes / 2) << "see sleep_until";
+  // On a busy machine the kernel may leave it to a thread of its own.
+  EXPECT_GE(by_sender, all / 2);
 }
 
 TEST_F(KernelWaitsTest, what_does_not_fit_or_can_not_be_read_is_dropped_and_counted) {

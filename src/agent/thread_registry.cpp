@@ -364,4 +364,15 @@ std::optional<JavaThread> ThreadRegistry::find_by_tid(pid_t tid) {
   return it == live_.end() ? std::nullopt : std::optional(*it->second);
 }
 
+std::optional<JavaThread> ThreadRegistry::find_ended_by_tid(pid_t tid) {
+  const std::lock_guard guard(lock_);
+  for (const auto* serials : {&ended_, &ended_before_}) {
+    for (auto serial = serials->rbegin(); serial != serials->rend(); ++serial) {
+      const auto it = threads_.find(*serial);
+      if (it != threads_.end() && it->second->tid == tid && !it->second->is_of_jvm()) return *it->second;
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace tarsier::agent

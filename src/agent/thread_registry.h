@@ -96,6 +96,8 @@ class ThreadRegistry {
   // Session thread. By value: the thread may rename itself or end while we look.
   std::optional<JavaThread> find(uint32_t serial);
   std::optional<JavaThread> find_by_tid(pid_t tid);  // live ones
+  // The last of those that have ended a moment ago, for Java: their native threads may still be at work.
+  std::optional<JavaThread> find_ended_by_tid(pid_t tid);
   void mark_seen(uint32_t serial);
   [[nodiscard]] uint32_t newest_serial();
   // Reads again the names of threads that had events since the last call; answers those that changed.

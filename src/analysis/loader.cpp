@@ -13,6 +13,7 @@ using recording::TypeIndex;
 namespace {
 
 constexpr std::string_view kExecutionSample = "jdk.ExecutionSample";
+constexpr std::string_view kWait = "tarsier.Wait";
 // async-profiler (in its wall-clock mode) and our writer mark samples of threads that did not run.
 constexpr std::string_view kSleeping = "STATE_SLEEPING";
 
@@ -25,9 +26,7 @@ const Loader::HandledType Loader::kTypes[] = {
     {"tarsier.WallSample",
      &Loader::wall_sample,
      {"sampledThread", "stackTrace", "state", "weight", "imprecise", "failure"}},
-    {"tarsier.Wait",
-     &Loader::wait,
-     {"sampledThread", "stackTrace", "kind", "weight", "imprecise", "failure", "ongoing"}},
+    {kWait, &Loader::wait, {"sampledThread", "stackTrace", "kind", "weight", "imprecise", "failure", "ongoing"}},
     {"jdk.ObjectAllocationSample",
      &Loader::object_allocation,
      {"eventThread", "stackTrace", "objectClass", "weight", "size", "failure"}},
@@ -76,6 +75,10 @@ void Loader::chunk(Chunk& chunk) {
     selected.handler = handled.handler;
     for (size_t i = 0; i < kMaxFields; ++i) {
       if (!handled.fields[i].empty()) selected.fields[i] = chunk.field(type, handled.fields[i]);
+    }
+    if (handled.name == kWait) {
+      waker_fields_ = {chunk.field(type, "waker"), chunk.field(type, "wakerStackTrace"), chunk.field(type, "wokenBy"),
+                       chunk.field(type, "wakerName")};
     }
     if (handled.name == kExecutionSample) execution_sample_id_ = chunk.type_id(type);
   }
@@ -180,8 +183,33 @@ void Loader::wait(const Chunk& chunk, const EventView& event, const Fields& fiel
   } else if (kind == model_.wait_kinds.end()) {
     --kind;
   }
-  model_.waits.push_back({static_cast<uint8_t>(kind - model_.wait_kinds.begin()), event.number(fields[6]) != 0});
+  WaitInfo& wait = model_.waits.emplace_back();
+  wait.kind = static_cast<uint8_t>(kind - model_.wait_kinds.begin());
+  wait.ongoing = event.number(fields[6]) != 0;
+  find_waker(chunk, event, wait);
   model_.others[static_cast<size_t>(Profile::kWaits)].push_back(sample);
+}
+
+void Loader::find_waker(const Chunk& chunk, const EventView& event, WaitInfo& wait) {
+  const auto& [waker, stack, by, name] = waker_fields_;
+  wait.woken_by = wait.ongoing ? WokenBy::kOngoing : WokenBy::kUnknown;
+  if (!by) return;  // of an older tarsier
+  const std::string_view word = event.string(by);
+  for (size_t i = 0; i < static_cast<size_t>(WokenBy::kCount); ++i) {
+    if (word == woken_by_name(static_cast<WokenBy>(i))) wait.woken_by = static_cast<WokenBy>(i);
+  }
+  if (waker && event.constant(waker).key != 0) {
+    wait.has_waker = true;
+    wait.waker = resolve_thread(chunk, event.constant(waker));
+  }
+  if (stack && event.constant(stack).key != 0) wait.waker_stack = resolve_stack(chunk, event.constant(stack)).stack;
+  if (wait.woken_by != WokenBy::kProcess) return;
+  constexpr size_t kMostProcesses = 1 << 16;
+  const std::string process(name ? event.string(name) : std::string_view());
+  auto& all = model_.waker_processes;
+  const auto [known, is_new] = processes_.try_emplace(process, static_cast<uint32_t>(all.size()));
+  if (is_new && all.size() < kMostProcesses) all.push_back(process);
+  wait.process = std::min(known->second, static_cast<uint32_t>(all.size() - 1));
 }
 
 void Loader::finish_sample(const EventView& event, const Fields& fields, Sample& sample) {

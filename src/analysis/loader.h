@@ -115,6 +115,7 @@ class Loader : public recording::Visitor {
                 recording::FieldIndex stack);
   // Of tarsier's own samples: flags and weight.
   void finish_sample(const recording::EventView&, const Fields&, Sample& sample);
+  void find_waker(const recording::Chunk&, const recording::EventView&, WaitInfo& wait);
   void add_allocation(const recording::Chunk&, const recording::EventView&, const Fields&, int64_t weight,
                       double objects, Samples& samples, std::vector<float>& counts);
   bool is_sleeping(const recording::EventView& event, recording::FieldIndex state);
@@ -144,6 +145,7 @@ class Loader : public recording::Visitor {
   std::map<std::tuple<int64_t, int64_t, std::string>, ThreadIndex> threads_;  // os id, java id, name if both are 0
   std::map<std::string, StackIndex, std::less<>> failures_;
   std::map<std::string, size_t, std::less<>> engines_;
+  std::map<std::string, uint32_t> processes_;  // index into Model::waker_processes
 
   // Of JFR itself and of other agents: their samples say nothing about their weight.
   Samples by_period_;
@@ -171,6 +173,10 @@ class Loader : public recording::Visitor {
   int64_t chunk_last_event_ = 0;
   bool in_chunk_ = false;
   KeyMap stack_keys_, method_keys_, thread_keys_, class_keys_;
+  struct WakerFields {
+    recording::FieldIndex waker, stack, by, name;
+  };
+  WakerFields waker_fields_;          // of waits, which have more fields than others
   recording::ConstantKey state_key_;  // of the last sample, and what it means
   bool state_is_sleeping_ = false;
   recording::StackView stack_view_;

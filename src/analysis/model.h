@@ -75,9 +75,18 @@ struct ThreadTime {
   }
 };
 
+// Who has ended a wait: a Java thread, another thread of the JVM, another process, a timer or a device; nobody yet.
+enum class WokenBy : uint8_t { kUnknown, kThread, kJvm, kProcess, kInterrupt, kOngoing, kCount };
+std::string_view woken_by_name(WokenBy by);  // as recordings and the JSON have it
+
 struct WaitInfo {
   uint8_t kind = 0;  // of Model::wait_kinds
   bool ongoing = false;
+  WokenBy woken_by = WokenBy::kUnknown;
+  bool has_waker = false;    // `waker` is known
+  ThreadIndex waker{};       // by kThread and kJvm
+  StackIndex waker_stack{};  // 0: none
+  uint32_t process = 0;      // by kProcess: of Model::waker_processes
 };
 
 struct Engine {
@@ -130,6 +139,7 @@ struct Model {
   // Of each wait, in their order, and the names of the kinds.
   std::vector<WaitInfo> waits;
   std::vector<std::string> wait_kinds;
+  std::vector<std::string> waker_processes;  // names of other processes that have woken threads of this one
   LockEvents locks;
   std::vector<Deadlock> deadlocks;
   std::shared_ptr<const LockBlame> lock_blame;     // see lock_blame.h; none if the model was not loaded

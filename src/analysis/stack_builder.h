@@ -33,6 +33,7 @@ class StackBuilder {
   StackIndex with_class(StackIndex stack, MethodIndex klass) {
     return child(stack, {.parent = {}, .method = klass, .type = FrameType::kClass});
   }
+  StackIndex with_frame(StackIndex stack, const StackNode& frame) { return child(stack, frame); }
   StackIndex marker_stack(std::string_view name) {
     return child(StackIndex(0), {.parent = {}, .method = marker(name), .type = FrameType::kMarker});
   }

@@ -5,7 +5,6 @@
 #include <utility>
 
 namespace tarsier::analysis {
-namespace {
 
 std::vector<uint32_t> chain_of(const Model& model, const Labels& labels, StackIndex stack) {
   std::vector<uint32_t> chain;
@@ -16,8 +15,6 @@ std::vector<uint32_t> chain_of(const Model& model, const Labels& labels, StackIn
   }
   return chain;
 }
-
-}  // namespace
 
 void WaitSum::add(int64_t length, bool goes_on) {
   ns += length;

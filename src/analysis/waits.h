@@ -33,6 +33,9 @@ struct WaitProfile {
 };
 WaitProfile wait_profile(const Model& model, const Selection& selection, const Labels& labels);
 
+// Labels of a stack, innermost first.
+std::vector<uint32_t> chain_of(const Model& model, const Labels& labels, StackIndex stack);
+
 // Of the selected threads together. Known for the recording as a whole only: zeros if the selection is a part of it.
 ThreadTime sum_of_times(const Model& model, const Selection& selection);
 

@@ -28,6 +28,9 @@ struct SampleHeader {
   bool blocked : 1;      // waits for a monitor
   bool ongoing : 1;      // the wait is not over
   bool from_before : 1;  // it began before the recording
+  // Of a wait that the kernel has told us of; else not known.
+  bool uninterruptible : 1;  // as for a disk
+  bool page_fault : 1;       // for memory that has to be read from there
 };
 
 // What the handler knows about a thread.

@@ -11,6 +11,7 @@
 
 #include "analysis/lock_pass.h"
 #include "analysis/model.h"
+#include "analysis/waker_stacks.h"
 #include "archive/pack.h"
 #include "archive/unpacked_recording.h"
 #include "archive/write_all.h"
@@ -23,6 +24,7 @@
 #include "export/csv.h"
 #include "export/html.h"
 #include "export/pprof.h"
+#include "export/report_wakers.h"
 #include "export/speedscope.h"
 #include "recording/reader.h"
 
@@ -61,6 +63,7 @@ constexpr Option kOptions[] = {
      .help = "what to make of it",
      .allowed = "collapsed,html,pprof,speedscope,csv,jfr,jfr.zst"},
     kWeightOption,
+    {.name = "wakers", .help = "with --weight waits: who ended them, above the stacks that waited"},
     {.name = "against",
      .kind = Kind::kFile,
      .value = "FILE",
@@ -95,6 +98,7 @@ constexpr CommandSpec kSpec = {
         "csv: lock contentions, a row for each piece with another owner, for spreadsheets and other analysis. A name "
         "that a\n"
         "spreadsheet would take for a formula gets a ' in front.\n"
+        "--wakers: above each stack that waited the frame [woken by], then the waker's frames, innermost first.\n"
         "jfr.zst: the recording itself, packed by zstd to a half or less; every command reads it as it is.\n"
         "jfr: the recording itself, unpacked, as other tools want it.\n"
         "OUT appears (and replaces an older one) only when it is complete; a symbolic link is refused.",
@@ -142,13 +146,27 @@ int export_file(const Arguments& arguments, const Format& format) {
   return tell_problems(file->problems(), !file->problems().empty());
 }
 
+Status show_wakers(analysis::Model& model) {
+  if (model.profile != analysis::Profile::kWaits) return Error{Errc::kUsage, "--wakers is for --weight waits"};
+  if (!exporting::wakers_recorded(model)) {
+    return Error{Errc::kFailed, model.file +
+                                    " does not tell who ended its waits; record --waits --waits-by ebpf does (as root, "
+                                    "or with CAP_BPF and CAP_PERFMON)"};
+  }
+  analysis::put_wakers_on_top(model);
+  return {};
+}
+
 // A differential flame graph.
 int export_against(const Arguments& arguments, const analysis::Model& model) {
   const std::string file = arguments.text("against");
   const std::string files[] = {file, model.file};
   if (Status different = check_different(files); !different) return fail(different.error());
-  const auto before = load_recording(file, analysis::about(model.profile).name);
+  auto before = load_recording(file, analysis::about(model.profile).name);
   if (!before) return fail(before.error());
+  if (arguments.has("wakers")) {
+    if (Status shown = show_wakers(*before); !shown) return fail(shown.error());
+  }
   const auto per = analysis::value_named(arguments.text("per"), analysis::kScales);
   const auto written = write_output(arguments, [&](int fd) {
     return through_stream(fd, [&](std::ostream& out) {
@@ -187,10 +205,16 @@ int run_export(const Arguments& arguments) {
   if (arguments.has("against") && format.name != "html") {
     return fail(Error{Errc::kUsage, "--against is for --to html; tarsier compare tells in words what changed"});
   }
+  if (arguments.has("wakers") && format.write == nullptr) {
+    return fail(Error{Errc::kUsage, "--wakers is for stacks, which " + std::string(format.name) + " does not show"});
+  }
   if (format.convert != nullptr) return export_file(arguments, format);
   if (format.write == nullptr) return export_csv(arguments);
-  const auto model = load_recording_operand("export", arguments);
+  auto model = load_recording_operand("export", arguments);
   if (!model) return fail(model.error());
+  if (arguments.has("wakers")) {
+    if (Status shown = show_wakers(*model); !shown) return fail(shown.error());
+  }
   if (arguments.has("against")) return export_against(arguments, *model);
   const auto written = write_output(arguments, [&](int fd) {
     return through_stream(fd, [&](std::ostream& out) { return format.write(*model, out); });

@@ -36,11 +36,18 @@ double share(int64_t part, int64_t whole) {
 
 // What a thread is that waits in that way.
 std::string words_of_wait(const std::string& kind) {
-  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
-      {"sleeping", "sleeping"},      {"io", "in I/O"},
-      {"waiting", "in Object.wait"}, {"monitor", "blocked by a monitor"},
-      {"parked", "parked"},          {"native", "waiting in native code"},
-      {"vm", "waiting in the JVM"}};
+  constexpr std::pair<std::string_view, std::string_view> kWords[] = {{"sleeping", "sleeping"},
+                                                                      {"io", "in I/O"},
+                                                                      {"socket", "in I/O (socket)"},
+                                                                      {"file", "in I/O (file)"},
+                                                                      {"pipe", "in I/O (pipe)"},
+                                                                      {"selector", "waiting in a selector"},
+                                                                      {"page fault", "waiting for a page of memory"},
+                                                                      {"waiting", "in Object.wait"},
+                                                                      {"monitor", "blocked by a monitor"},
+                                                                      {"parked", "parked"},
+                                                                      {"native", "waiting in native code"},
+                                                                      {"vm", "waiting in the JVM"}};
   for (const auto& [name, words] : kWords) {
     if (name == kind) return std::string(words);
   }

@@ -74,4 +74,41 @@ std::string_view KernelSymbols::find(uint64_t address) {
   return std::string_view(names_).substr(function.name, function.length);
 }
 
+KernelPlaces KernelPlaces::read(std::vector<std::string> names, const std::string& path) {
+  KernelPlaces all;
+  for (std::string& name : names) all.places_.push_back({std::move(name)});
+  std::vector<Place*> open;  // whose end has not come yet
+  for_each_line(path, [&](const Line& line) {
+    if (line.address == 0) return true;
+    // In the kernel itself symbols come in the order of their addresses; several may have the same one.
+    std::erase_if(open, [&](Place* place) {
+      if (line.address == place->begin) return false;
+      if (line.address > place->begin) place->end = line.address;
+      return true;
+    });
+    for (Place& place : all.places_) {
+      if (place.begin != 0 || place.name != line.name) continue;
+      place.begin = line.address;
+      open.push_back(&place);
+    }
+    return true;
+  });
+  return all;
+}
+
+const KernelPlaces::Place* KernelPlaces::find(std::string_view name) const {
+  const auto it = std::find_if(places_.begin(), places_.end(), [&](const Place& place) { return place.name == name; });
+  return it != places_.end() ? &*it : nullptr;
+}
+
+uint64_t KernelPlaces::of(std::string_view name) const {
+  const Place* place = find(name);
+  return place != nullptr ? place->begin : 0;
+}
+
+uint64_t KernelPlaces::end_of(std::string_view name) const {
+  const Place* place = find(name);
+  return place != nullptr ? place->end : 0;
+}
+
 }  // namespace tarsier::linux

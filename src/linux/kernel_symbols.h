@@ -31,4 +31,23 @@ class KernelSymbols {
   std::string names_;
 };
 
+// Where a few symbols are, found by reading the file once and keeping nothing else of it. A variable of each CPU's own
+// is an offset there, which may be 0.
+class KernelPlaces {
+ public:
+  static KernelPlaces read(std::vector<std::string> names, const std::string& path = "/proc/kallsyms");
+
+  [[nodiscard]] uint64_t of(std::string_view name) const;      // 0: not known
+  [[nodiscard]] uint64_t end_of(std::string_view name) const;  // where the next symbol begins
+
+ private:
+  struct Place {
+    std::string name;
+    uint64_t begin = 0, end = 0;
+  };
+  [[nodiscard]] const Place* find(std::string_view name) const;
+
+  std::vector<Place> places_;
+};
+
 }  // namespace tarsier::linux

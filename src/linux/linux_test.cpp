@@ -168,5 +168,24 @@ TEST(OwnedSignal, takes_a_free_one_and_leaves_it_ignored) {
   EXPECT_EQ(g_signals.load(), 1);
 }
 
+TEST(KernelPlaces, are_found_with_their_ends) {
+  const std::string path = ::testing::TempDir() + "/places_" + std::to_string(::getpid());
+  std::ofstream(path) << "ffff800080010000 T _stext\n"
+                         "ffff800080010100 T one\n"
+                         "ffff800080010100 t alias_of_one\n"
+                         "ffff800080010180 T other\n"
+                         "0000000000021034 D __preempt_count\n"
+                         "ffff800080010200 t one\t[module]\n"
+                         "0000000000000000 T hidden\n";
+  const KernelPlaces places = KernelPlaces::read({"one", "__preempt_count", "hidden", "missing"}, path);
+  EXPECT_EQ(places.of("one"), 0xffff800080010100u);
+  EXPECT_EQ(places.end_of("one"), 0xffff800080010180u);
+  EXPECT_EQ(places.of("__preempt_count"), 0x21034u);
+  EXPECT_EQ(places.of("hidden"), 0u);
+  EXPECT_EQ(places.of("missing"), 0u);
+  EXPECT_EQ(KernelPlaces::read({"one"}, "/nonexistent").of("one"), 0u);
+  ::unlink(path.c_str());
+}
+
 }  // namespace
 }  // namespace tarsier::linux

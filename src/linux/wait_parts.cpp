@@ -8,6 +8,8 @@
 
 #include "linux/bpf_program.h"
 #include "linux/cpus.h"
+#include "linux/kernel_types.h"
+#include "linux/wake_context.h"
 
 namespace tarsier::linux {
 namespace {
@@ -18,12 +20,22 @@ constexpr const char* kBottoms = "bottoms";
 constexpr const char* kRing = "ring";
 constexpr const char* kCounters = "counters";
 constexpr const char* kScratches = "scratches";
+constexpr const char* kKernelFrames = "kernel_frames";
 constexpr const char* kCopies[] = {"small_copies", "middle_copies", "large_copies"};
 
 struct Part {
   const char* tracepoint;
   std::span<const uint8_t> (*program)() noexcept;
 };
+// aarch64's name for it, and x86_64's.
+void find_system_call(const KernelTypes& types, bpf::Settings& settings) {
+  auto number = types.member("pt_regs", "syscallno");
+  if (!number) number = types.member("pt_regs", "orig_ax");
+  if (!number || (number->size != 4 && number->size != 8)) return;
+  settings.system_call = number->offset;
+  settings.system_call_bytes = number->size;
+}
+
 constexpr Part kParts[] = {{"sched_waking", wait_waking_program}, {"sched_switch", wait_switch_program}};
 
 // Before that, kernels warn of programs on tracepoints with maps whose entries are allocated one by one, and a machine
@@ -41,6 +53,9 @@ Result<WaitParts> make_wait_parts(bpf::Settings settings, size_t ring_bytes) {
   if (!kernel_is_new_enough()) return Error{Errc::kUnsupported, "Linux 6.1 or later is needed"};
   settings.ring_bytes = ring_bytes;
   settings.task_registers = 1;
+  const auto types = KernelTypes::of_kernel();
+  if (types) find_system_call(*types, settings);
+  settings.wakes = find_wake_context(types ? &*types : nullptr);
   const auto scratches = static_cast<uint32_t>(settings.java.virtual_threads.present != 0 ? possible_cpus() : 1);
   // Allocated at once, but for the copies, which are the agent's to add: the programs run where nothing can be.
   std::vector<BpfMapPlan> maps = {
@@ -49,7 +64,8 @@ Result<WaitParts> make_wait_parts(bpf::Settings settings, size_t ring_bytes) {
       {kBottoms, BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(bpf::Bottoms), 1, BPF_F_MMAPABLE},
       {kRing, BPF_MAP_TYPE_RINGBUF, 0, 0, static_cast<uint32_t>(ring_bytes)},
       {kCounters, BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(uint32_t), sizeof(bpf::WaitCounters), 1},
-      {kScratches, BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(bpf::Scratch), scratches}};
+      {kScratches, BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(bpf::Scratch), scratches},
+      {kKernelFrames, BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(uint32_t), sizeof(bpf::KernelFrames), 1}};
   WaitParts parts;
   for (const BpfMapPlan& plan : maps) {
     if (plan.name != kRing) parts.map_bytes += size_t{plan.value_bytes} * plan.entries;

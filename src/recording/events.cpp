@@ -38,9 +38,17 @@ constexpr Field kWait[] = {
      "The innermost frame was compiled before DebugNonSafepoints was on: its line and inlining may be wrong"},
     {"failure", Kind::kString, "Failure", "Why the stack could not be walked; null if it was"},
     {"carrier", Kind::kThread, "Carrier", "The platform thread that the waiting virtual thread was mounted on"},
-    {"kind", Kind::kString, "Kind", "sleeping, parked, waiting (Object.wait), monitor, io, native or vm"},
+    {"kind", Kind::kString, "Kind",
+     "sleeping, parked, waiting (Object.wait), monitor, socket, file, pipe, selector, io, page fault, native or vm"},
     {"ongoing", Kind::kBool, "Ongoing", "It was not over when the recording ended: the length so far"},
     {"fromBefore", Kind::kBool, "From Before", "It had begun before the recording did: the length since then"},
+    {"waker", Kind::kThread, "Waker", "The thread of this JVM that has woken it; null: none, or not known"},
+    {"wakerStackTrace", Kind::kStack, "Waker Stack Trace", "Where the waker was then; null if it is no Java thread"},
+    {"wokenBy", Kind::kString, "Woken By",
+     "thread (of Java), jvm (another thread of the JVM), process (another one), interrupt (a timer, a device), ongoing "
+     "(nobody yet) or unknown"},
+    {"wakerName", Kind::kString, "Waker Name", "Of another process; else null"},
+    {"wakerProcess", Kind::kLong, "Waker Process", "Its id, as the machine counts them; else 0"},
 };
 
 constexpr Field kObjectAllocationSample[] = {

@@ -11,7 +11,7 @@ import pytest
 from harness import (LIBRARY, Program, books_by_jfr, ebpf_allowed, engine, report, samples_by_jfr, tarsier,
                      wait_until)
 
-WAYS = {"sleeps": "sleeping", "parks": "parked", "waits": "waiting", "entersMonitor": "monitor", "readsSocket": "io"}
+WAYS = {"sleeps": "sleeping", "parks": "parked", "waits": "waiting", "entersMonitor": "monitor", "readsSocket": "socket"}
 ROUNDS = 25
 PARTS = ("waits", "short_waits", "long_waits", "missed_waits", "open_wait")
 

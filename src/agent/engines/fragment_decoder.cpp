@@ -200,17 +200,22 @@ recording::ThreadId FragmentDecoder::thread(uint32_t serial, int64_t virtual_id)
   return virtual_id != 0 ? events_.virtual_thread(virtual_id) : events_.thread_of(serial);
 }
 
-void FragmentDecoder::decode(const capture::FragmentRecord& record) {
+int64_t FragmentDecoder::keep_waker(const capture::FragmentRecord& record, uint32_t woken) {
+  decode(record, kOfWaker | woken, nullptr);
+  return stack_.virtual_id;
+}
+
+void FragmentDecoder::decode(const capture::FragmentRecord& record, uint32_t number, const Waker* waker) {
   const bool may_be_repeated = record.kept || events_.event() == recording::Event::kWallSample;
   java_bottom_.reset();
   start_over_if_forgotten();
   if (record.repeated) {
-    const auto last = last_.find(record.thread);
+    const auto last = last_.find(number);
     nothing_known_.shorten(0);
-    if (last != last_.end()) return write(record, {}, last->second, nothing_known_);
+    if (last != last_.end()) return write(record, {}, last->second, nothing_known_, waker);
     stack_ = {};
     stack_.failure = "stack_not_kept";
-    return write(record, {}, stack_, nothing_known_);
+    return write(record, {}, stack_, nothing_known_, waker);
   }
   if (record.time_ns >= moment_began_ns_) {
     // Code on a stack stays while the thread is interrupted, so what is there from now on was there then.
@@ -245,20 +250,29 @@ void FragmentDecoder::decode(const capture::FragmentRecord& record) {
     // It waits at a call, of which the debug info always tells.
     if (walked_.start == hotspot::WalkStart::kAnchor) stack_.imprecise = false;
   }
-  if (may_be_repeated) last_[record.thread] = stack_;
+  if (may_be_repeated) last_[number] = stack_;
   if (record.kept) return;
   // Of a stack that was cut off the outermost frames are not those of the thread, which stay known.
   nothing_known_.shorten(0);
-  write(record, record.kernel(), stack_, walked_.end == WalkEnd::kTooShort ? nothing_known_ : known.recorded);
+  write(record, record.kernel(), stack_, walked_.end == WalkEnd::kTooShort ? nothing_known_ : known.recorded, waker);
 }
 
 std::string_view FragmentDecoder::wait_of(const capture::FragmentRecord& record) const {
   const auto is_java = [](const Frame& frame) {
     return frame.type != FrameType::kStub && frame.type != FrameType::kVm && frame.function == nullptr;
   };
-  const auto innermost = std::find_if(stack_.frames.begin(), stack_.frames.end(), is_java);
-  const hotspot::MethodInfo* method = innermost != stack_.frames.end() ? innermost->method : nullptr;
-  return kind_of_wait(method, record.fragment().thread_state == hotspot::kThreadInNative, record.blocked);
+  std::array<const hotspot::MethodInfo*, kFramesOfKind> methods{};
+  size_t count = 0;
+  for (const Frame& frame : stack_.frames) {
+    if (count == methods.size()) break;
+    if (is_java(frame)) methods[count++] = frame.method;
+  }
+  WaitState state;
+  state.in_native = record.fragment().thread_state == hotspot::kThreadInNative;
+  state.wants_monitor = record.blocked;
+  state.uninterruptible = record.uninterruptible;
+  state.page_fault = record.page_fault;
+  return kind_of_wait(std::span(methods).first(count), state);
 }
 
 // Of a JVM that does not count unloaded classes every batch is an epoch of its own.
@@ -432,9 +446,28 @@ void FragmentDecoder::forget_ended_threads() {
 }
 
 void FragmentDecoder::write(const capture::SampleHeader& header, std::span<const uint64_t> kernel, const Stack& stack,
-                            RecordedStack& known) {
-  events_.write(header, {stack_id(kernel, stack, known), stack.imprecise, stack.failure, stack.virtual_id, stack.wait});
+                            RecordedStack& known, const Waker* waker) {
+  const recording::StackId id = stack_id(kernel, stack, known);
+  events_.write(header, {id, stack.imprecise, stack.failure, stack.virtual_id, stack.wait, woken_by(header, waker)});
   if (stack.failure.empty() && stack.innermost != nullptr) events_.add_self(stack.innermost, header.weight_ns);
+}
+
+SampleEvents::Woken FragmentDecoder::woken_by(const capture::SampleHeader& header, const Waker* waker) {
+  if (waker == nullptr) return {.by = name_of(header.ongoing ? WokenBy::kOngoing : WokenBy::kUnknown)};
+  SampleEvents::Woken woken{.by = name_of(waker->by)};
+  if (waker->by == WokenBy::kThread) {
+    woken.waker = thread(waker->serial, waker->virtual_id);
+  } else if (waker->by == WokenBy::kJvm) {
+    woken.waker = context_.writer.thread({waker->name, waker->id, {}, 0, false});
+  } else if (waker->by == WokenBy::kProcess) {
+    woken.process = waker->name;
+    woken.process_id = waker->id;
+  }
+  if (!waker->has_stack) return woken;
+  const uint32_t number = kOfWaker | header.thread;
+  if (const auto stack = kept(number)) woken.stack = stack->stack;
+  forget_kept(number);
+  return woken;
 }
 
 recording::StackId FragmentDecoder::stack_id(std::span<const uint64_t> kernel, const Stack& stack,

@@ -18,6 +18,7 @@
 #include "agent/engines/native_names.h"
 #include "agent/engines/sample_events.h"
 #include "agent/engines/steady_bottom.h"
+#include "agent/engines/wakers.h"
 #include "agent/redefinitions.h"
 #include "agent/stub_names.h"
 #include "base/trusted_memory.h"
@@ -37,7 +38,14 @@ class FragmentDecoder {
 
   // Before a batch of samples.
   void begin();
-  void decode(const capture::FragmentRecord& record);
+  // `waker`: of a wait, who has ended it; null: not known.
+  void decode(const capture::FragmentRecord& record, const Waker* waker = nullptr) {
+    decode(record, record.thread, waker);
+  }
+  // Of the thread that has woken another, which has that number: kept until that one's wait is decoded. Answers the
+  // virtual thread that it was, if it was one.
+  int64_t keep_waker(const capture::FragmentRecord& record, uint32_t woken);
+  void forget_waker(uint32_t woken) { forget_kept(kOfWaker | woken); }
   // Above where the thread of the fragment that was decoded last has no Java frames, if that is now known; 0 if what
   // was known has proved wrong.
   [[nodiscard]] std::optional<uint64_t> java_bottom() const { return java_bottom_; }
@@ -152,7 +160,11 @@ class FragmentDecoder {
   };
   static constexpr int kLog2Calls = 15;
 
+  static constexpr uint32_t kOfWaker = 1U << 31;  // of the number under which a stack is kept
+
   FragmentDecoder(EngineContext& context, recording::Event event);
+  // `number`: under which it is kept, if it is.
+  void decode(const capture::FragmentRecord& record, uint32_t number, const Waker* waker);
   void forget_methods();
   void start_over_if_forgotten();
   LastOf& last_of(uint32_t thread);
@@ -177,7 +189,8 @@ class FragmentDecoder {
   const std::string* marker(std::string name);
   // `known`: the frames behind those of the stack, outermost first, to which these are added.
   void write(const capture::SampleHeader& header, std::span<const uint64_t> kernel, const Stack& stack,
-             RecordedStack& known);
+             RecordedStack& known, const Waker* waker);
+  SampleEvents::Woken woken_by(const capture::SampleHeader& header, const Waker* waker);
   recording::StackId stack_id(std::span<const uint64_t> kernel, const Stack& stack, RecordedStack& known);
   recording::Frame recorded(const Frame& frame);
   recording::MethodId method_id(const Frame& frame);

@@ -28,12 +28,24 @@ Result<FragmentDecoding> FragmentDecoding::make(EngineContext& context, recordin
   return decoding;
 }
 
-void FragmentDecoding::decode(const capture::FragmentRecord& record, capture::JavaBottoms& bottoms) {
-  decoder_->decode(record);
+void FragmentDecoding::decode(const capture::FragmentRecord& record, capture::JavaBottoms& bottoms,
+                              const Waker* waker) {
+  decoder_->decode(record, waker);
+  learn_bottom(record.thread, bottoms);
+}
+
+int64_t FragmentDecoding::keep_waker(const capture::FragmentRecord& record, uint32_t woken,
+                                     capture::JavaBottoms& bottoms) {
+  const int64_t virtual_id = decoder_->keep_waker(record, woken);
+  learn_bottom(record.thread, bottoms);
+  return virtual_id;
+}
+
+void FragmentDecoding::learn_bottom(uint32_t thread, capture::JavaBottoms& bottoms) {
   const auto bottom = decoder_->java_bottom();
   if (!bottom) return;
-  const bool wider = *bottom > bottoms.of(record.thread);
-  if (*bottom == 0 || wider || decoder_->was_of_jvm()) bottoms.learn(record.thread, *bottom);
+  const bool wider = *bottom > bottoms.of(thread);
+  if (*bottom == 0 || wider || decoder_->was_of_jvm()) bottoms.learn(thread, *bottom);
 }
 
 size_t FragmentDecoding::ring_bytes(const control::SessionOptions& options) {

@@ -32,7 +32,9 @@ class FragmentDecoding {
   // As often as you like, once somebody follows them.
   void look_for_jvm_threads() { jvm_threads_->look_if_due(); }
   // Decodes the record, and learns from it where its thread's Java frames end.
-  void decode(const capture::FragmentRecord& record, capture::JavaBottoms& bottoms);
+  void decode(const capture::FragmentRecord& record, capture::JavaBottoms& bottoms, const Waker* waker = nullptr);
+  // The same of a thread that has woken another: FragmentDecoder::keep_waker.
+  int64_t keep_waker(const capture::FragmentRecord& record, uint32_t woken, capture::JavaBottoms& bottoms);
   void add_to(EngineStats& stats) const;
 
   // Of the ring: a power of two.
@@ -42,6 +44,8 @@ class FragmentDecoding {
   FragmentDecoding(const hotspot::ThreadFields& fields, std::unique_ptr<FragmentDecoder> decoder,
                    ThreadRegistry& threads)
       : fields_(fields), decoder_(std::move(decoder)), jvm_threads_(std::make_unique<JvmThreads>(threads)) {}
+
+  void learn_bottom(uint32_t thread, capture::JavaBottoms& bottoms);
 
   hotspot::ThreadFields fields_;
   std::optional<hotspot::VirtualThreadLayout> virtual_threads_;

@@ -250,8 +250,7 @@ bool KernelWaits::write_copy(const Entry& entry, const WaitingThread& thread, Na
   auto& header = *reinterpret_cast<linux::bpf::SampleHeader*>(record_.data());
   header.time_ns = thread.since;
   header.weight_ns = static_cast<uint64_t>(length.count);
-  header.flags = linux::bpf::kFlagWaits | linux::bpf::kFlagOngoing;
-  if (thread.copy_blocked != 0) header.flags |= linux::bpf::kFlagBlocked;
+  header.flags = static_cast<uint16_t>(linux::bpf::kFlagWaits | linux::bpf::kFlagOngoing | thread.copy_flags);
   uint8_t* out = own_.ring().reserve(thread.copy_bytes);
   if (out == nullptr) return false;
   std::memcpy(out, record_.data(), thread.copy_bytes);
@@ -278,6 +277,9 @@ size_t KernelWaits::consume(const Visit& visit, size_t at_most) {
   const size_t seen = ring_.consume(
       [&](const uint8_t* record, size_t size) {
         record_.assign(record, record + size);  // the ring is the kernel's to write
+        uint64_t mark = 0;
+        std::memcpy(&mark, record_.data(), std::min(size, sizeof(mark)));
+        if (mark == kWakerMark) return consume_waker(size);
         auto& fragment = *reinterpret_cast<linux::bpf::Fragment*>(record_.data() + sizeof(linux::bpf::SampleHeader));
         // What is on the stack of a thread that sleeps can't be unloaded; this one has slept since we were here last.
         fragment.epoch = std::max<uint64_t>(fragment.epoch, epoch_before_);
@@ -286,6 +288,14 @@ size_t KernelWaits::consume(const Visit& visit, size_t at_most) {
       at_most - own);
   if (own + seen < at_most) epoch_before_ = epoch_now;
   return own + seen;
+}
+
+void KernelWaits::consume_waker(size_t size) {
+  if (!visit_waker_ || size < sizeof(linux::bpf::Waker)) return;
+  const auto& waker = *reinterpret_cast<const linux::bpf::Waker*>(record_.data());
+  const bool has_stack = size >= linux::bpf::kWakerHead;
+  const auto* stack = reinterpret_cast<const capture::FragmentRecord*>(record_.data() + sizeof(waker));
+  visit_waker_(waker, has_stack ? stack : nullptr);
 }
 
 ThreadTimes KernelWaits::times_of(Entry& entry, const Now& seen) {
@@ -389,6 +399,8 @@ void KernelWaits::add_to(EngineStats& stats) {
     for (const WaitCounters& cpu : of_cpus) {
       sum.taken += cpu.taken;
       sum.ns += cpu.ns;
+      sum.lost_wakers += cpu.lost_wakers;
+      sum.wakers_without_stack += cpu.wakers_without_stack;
       for (size_t i = 0; i < linux::bpf::kWaitDrops; ++i) sum.dropped[i] += cpu.dropped[i];
     }
   }
@@ -402,6 +414,8 @@ void KernelWaits::add_to(EngineStats& stats) {
   stats.dropped["over before the stack was read"] = own_late_;
   stats.in_app_threads = nanos(sum.ns);
   stats.memory = Bytes(static_cast<int64_t>(memory_.ring + own_.bytes() + parts_.map_bytes + copies_bytes_));
+  stats.counters["wakers: no room in the ring"] = static_cast<int64_t>(sum.lost_wakers);
+  stats.counters["wakers: stack unreadable"] = static_cast<int64_t>(sum.wakers_without_stack);
   stats.counters["threads not followed"] = not_followed_;
   stats.counters["threads without memory for their stacks"] = without_place_;
 }

@@ -81,6 +81,7 @@ class KernelWaits final : public WaitFinder {
   bool give_place(Entry& entry, size_t which);
   ThreadTimes times_of(Entry& entry, const Now& seen);
   void erase(const Entry& entry);
+  void consume_waker(size_t size);
   [[nodiscard]] uint64_t epoch() const;
 
   const WaitLimits limits_;

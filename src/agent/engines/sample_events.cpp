@@ -58,6 +58,11 @@ void SampleEvents::write(const capture::SampleHeader& sample, const What& what) 
       is_wait ? recording::Value(what.wait) : recording::Value(static_cast<int64_t>(sample.repeated)),
       static_cast<int64_t>(sample.ongoing),
       static_cast<int64_t>(sample.from_before),
+      what.woken.waker,
+      what.woken.stack,
+      what.woken.by,
+      what.woken.process,
+      what.woken.process_id,
   };
   // CPU samples have none from the eighth on, wall samples none behind it.
   const size_t fields = recording::event_type(event_).fields.size();

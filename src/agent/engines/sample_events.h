@@ -18,12 +18,20 @@ class SampleEvents {
 
   // True if the writer has forgotten all ids since the last call: those of stacks are void.
   bool start_over_if_forgotten();
+  struct Woken {
+    std::string_view by = {};  // of name_of(WokenBy)
+    recording::ThreadId waker = {};
+    recording::StackId stack = {};
+    std::string_view process = {};  // its name; without data: none
+    int64_t process_id = 0;
+  };
   struct What {
     recording::StackId stack;
     bool imprecise = false;
     std::string_view failure;  // why there is no stack; empty if there is one
     int64_t virtual_id = 0;    // of the virtual thread that the sampled thread carried; 0: none
     std::string_view wait;     // of waits: what for
+    Woken woken = {};          // and by whom it was ended
   };
   void write(const capture::SampleHeader& sample, const What& what);
   // The name of a virtual thread, before its first sample.

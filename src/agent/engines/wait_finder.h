@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "agent/engines/engine.h"
@@ -10,6 +11,7 @@
 #include "agent/thread_registry.h"
 #include "base/result.h"
 #include "capture/fragment_capture.h"
+#include "linux/bpf/waits_layout.h"
 
 namespace tarsier::agent {
 
@@ -23,6 +25,10 @@ class WaitFinder : public ThreadListener {
   // The rest is the session thread's.
   using Visit = std::function<void(const capture::FragmentRecord&)>;
   virtual size_t consume(const Visit& visit, size_t at_most) = 0;
+  // Whoever knows who wakes threads says it during consume(), before the wait that is over. The second is the waker's
+  // stack; null if there is none.
+  using VisitWaker = std::function<void(const linux::bpf::Waker&, const capture::FragmentRecord*)>;
+  void on_waker(VisitWaker visit) { visit_waker_ = std::move(visit); }
   // Where the decoder notes what need not be copied.
   virtual capture::JavaBottoms& bottoms() = 0;
   // Frames are missing from what was copied of the thread's stack.
@@ -34,6 +40,9 @@ class WaitFinder : public ThreadListener {
   virtual std::vector<ThreadTimes> changed_times() = 0;
   // taken, dropped, counters, memory
   virtual void add_to(EngineStats& stats) = 0;
+
+ protected:
+  VisitWaker visit_waker_;
 };
 
 }  // namespace tarsier::agent

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <optional>
+#include <utility>
 
 #include "agent/engines/fragment_decoding.h"
 #include "agent/engines/kernel_waits.h"
 #include "agent/engines/wait_watcher.h"
+#include "agent/engines/wakers.h"
 #include "base/clock.h"
 
 namespace tarsier::agent {
@@ -40,9 +43,13 @@ class WaitsEngine final : public Engine {
   Status use_kernel();
   Status use_watcher();
   EngineStats read_stats();
+  void keep_waker(const linux::bpf::Waker& seen, const capture::FragmentRecord* stack);
+  void decode(const capture::FragmentRecord& record);
 
   EngineContext& context_;
   std::optional<FragmentDecoding> decoding_;
+  Wakers wakers_{[this](uint32_t woken) { decoding_->decoder().forget_waker(woken); }};
+  std::vector<uint32_t> ended_;  // threads, as of a moment ago: nothing of theirs is on its way any more
   std::vector<std::string> warnings_;
   std::string mechanism_;
   // Until the end: silence() may come from any thread at any time.
@@ -96,6 +103,8 @@ Status WaitsEngine::use_watcher() {
 
 Status WaitsEngine::start() {
   started_ = true;
+  finder_->on_waker(
+      [this](const linux::bpf::Waker& seen, const capture::FragmentRecord* stack) { keep_waker(seen, stack); });
   context_.threads.add_listener(*finder_);
   if (Status status = context_.threads.add_existing(); !status) return status;
   return finder_->start();
@@ -105,18 +114,47 @@ bool WaitsEngine::drain() {
   if (!started_ || stopped_) return false;
   const Nanos start = clock_now(CLOCK_THREAD_CPUTIME_ID);
   decoding_->decoder().begin();
-  const size_t count = finder_->consume(
-      [this](const capture::FragmentRecord& record) {
-        decoding_->decode(record, finder_->bottoms());
-        if (!record.repeated && decoding_->decoder().stack_was_cut()) finder_->stack_was_cut(record.thread);
-      },
-      kPiece);
+  const size_t count = finder_->consume([this](const capture::FragmentRecord& record) { decode(record); }, kPiece);
   if (count > 0) decoding_time_ = decoding_time_ + (clock_now(CLOCK_THREAD_CPUTIME_ID) - start);
   return count == kPiece;
 }
 
+void WaitsEngine::decode(const capture::FragmentRecord& record) {
+  // What is only kept is no wait yet, one that goes on has not been ended, and of one that had begun before nobody
+  // looks.
+  const bool has_waker = !record.kept && !record.ongoing && !record.from_before;
+  const auto waker = has_waker ? wakers_.take(record.thread, record.time_ns) : std::nullopt;
+  decoding_->decode(record, finder_->bottoms(), waker ? &*waker : nullptr);
+  if (!record.repeated && decoding_->decoder().stack_was_cut()) finder_->stack_was_cut(record.thread);
+}
+
+void WaitsEngine::keep_waker(const linux::bpf::Waker& seen, const capture::FragmentRecord* stack) {
+  Waker waker;
+  waker.since = seen.since;
+  waker.by = seen.by < static_cast<uint32_t>(WokenBy::kOngoing) ? static_cast<WokenBy>(seen.by) : WokenBy::kUnknown;
+  waker.serial = seen.thread;
+  waker.id = seen.id;
+  waker.name.assign(seen.name, ::strnlen(seen.name, sizeof(seen.name)));
+  if (waker.by == WokenBy::kJvm) {
+    // A thread that has ended for Java wakes those who wait for its end.
+    if (const auto ended = context_.threads.find_ended_by_tid(static_cast<pid_t>(seen.id))) {
+      waker.by = WokenBy::kThread;
+      waker.serial = ended->serial;
+    }
+  }
+  if (stack != nullptr) {
+    waker.has_stack = true;
+    waker.virtual_id = decoding_->keep_waker(*stack, seen.woken, finder_->bottoms());
+  }
+  wakers_.add(seen.woken, std::move(waker));
+}
+
 void WaitsEngine::settle() {
   decoding_->decoder().forget_ended_threads();
+  for (const uint32_t serial : std::exchange(ended_, {})) wakers_.thread_ended(serial);
+  if (wakers_.size() > 0) {
+    for (const JavaThread& thread : context_.threads.ended()) ended_.push_back(thread.serial);
+  }
   if (!started_ || stopped_) return;
   for (const ThreadTimes& times : finder_->changed_times()) write(context_, times);
 }
@@ -142,6 +180,14 @@ EngineStats WaitsEngine::read_stats() {
   stats.hottest.clear();  // that is a word about the CPU
   stats.hottest_share = 0;
   finder_->add_to(stats);
+  if (mechanism_ == "ebpf") {
+    for (size_t i = 0; i < wakers_.counts().size(); ++i) {
+      if (static_cast<WokenBy>(i) == WokenBy::kOngoing) continue;
+      stats.counters["woken by: " + std::string(name_of(static_cast<WokenBy>(i)))] =
+          static_cast<int64_t>(wakers_.counts()[i]);
+    }
+    stats.counters["wakers: their wait was dropped"] = static_cast<int64_t>(wakers_.without_wait());
+  }
   stats.take_off_unwritten(context_.writer, {recording::Event::kWait});
   return stats;
 }

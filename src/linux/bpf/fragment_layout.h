@@ -49,6 +49,27 @@ struct JavaLayout {
   struct VirtualThreads virtual_threads;
 };
 
+// A function of the kernel's: return addresses into it lie in (begin, end]. Both 0: not known where.
+struct KernelFunction {
+  __u64 begin, end;
+};
+
+// How the kernel tells in what context it runs, and who somebody is: for whoever looks for wakers.
+struct WakeContext {
+  __u32 wanted;  // 0: nobody asks who woke a thread
+  // Where the kernel counts how deep it is in interrupts: in the task that runs, or in memory of each CPU's own.
+  __u32 place;        // an InterruptCount
+  __u64 count;        // offset in the task, or address of the variable, to which the CPU's offset is added
+  __u64 cpu_offsets;  // address of these offsets, by CPU
+  __u64 task_leader;  // offset in a task: of the first thread of its process; 0: not known
+  __u64 task_name;    // and of its name
+  // A thread that has sent something to this very machine delivers it itself, in what counts as an interrupt.
+  struct KernelFunction delivers;      // net_rx_action
+  struct KernelFunction lets_deliver;  // __local_bh_enable_ip
+  struct KernelFunction ends_interrupt[2];
+};
+enum InterruptCount { kCountUnknown, kCountInTask, kCountOfCpu };
+
 // Read-only for the program and, once it is loaded, for everybody: whoever gets hold of the maps' descriptors can't
 // turn it on another process.
 struct Settings {
@@ -65,6 +86,9 @@ struct Settings {
   __u64 task_leader, leader_start, task_executed;
   __u32 executed_bytes;  // 0: it was not lent, and the process's id suffices
   __u32 hide_kernel;     // the process may not see the kernel's addresses
+  struct WakeContext wakes;
+  // Where the kernel, among the registers of a thread, has the number of the system call that it is in; -1: in none.
+  __u32 system_call, system_call_bytes;  // 0 bytes: not known
 };
 
 // What a process is, besides its id, until it executes another program.

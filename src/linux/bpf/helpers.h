@@ -18,6 +18,8 @@ static __u32 (*const bpf_get_smp_processor_id)(void) = (void*)BPF_FUNC_get_smp_p
 static long (*const bpf_get_ns_current_pid_tgid)(__u64 device, __u64 inode, struct bpf_pidns_info* out,
                                                  __u32 size) = (void*)BPF_FUNC_get_ns_current_pid_tgid;
 static __u64 (*const bpf_get_current_task)(void) = (void*)BPF_FUNC_get_current_task;
+static __u64 (*const bpf_get_current_pid_tgid)(void) = (void*)BPF_FUNC_get_current_pid_tgid;
+static long (*const bpf_get_current_comm)(void* out, __u32 size) = (void*)BPF_FUNC_get_current_comm;
 static void* (*const bpf_get_current_task_btf)(void) = (void*)BPF_FUNC_get_current_task_btf;
 static void* (*const bpf_task_pt_regs)(void* task) = (void*)BPF_FUNC_task_pt_regs;
 static long (*const bpf_get_stack)(void* context, void* out, __u32 size, __u64 flags) = (void*)BPF_FUNC_get_stack;

@@ -5,62 +5,20 @@
 #include "linux/bpf/frozen_frames.h"
 #include "linux/bpf/helpers.h"
 #include "linux/bpf/java_thread.h"
-#include "linux/bpf/registers.h"
+#include "linux/bpf/thread_place.h"
 #include "linux/bpf/waits.h"
-
-// The JVM's own frames lie below the anchor. The pc is the word below it if the anchor has none.
-enum { kBelowAnchor = 64 };
 
 static ALWAYS_INLINE int fail(struct WaitingThread* thread, __u32 why) {
   thread->copy_failure = why;
   return 0;
 }
 
-// What has to be known before anything is copied.
-struct Place {
-  __u64 sp;  // where the stack begins that is of interest; 0: nowhere
-  __u64 base, continuation;
-  __u32 in_java;  // the registers are needed
-};
-
-// 0 if it can't be read.
-static ALWAYS_INLINE int find_place(struct Place* out, struct WaitingThread* thread) {
-  const __u64 java_thread = thread->java_thread;
-  __u64 anchor = 0, monitor = 0;
-  __u32 state = 0;
-  out->continuation = 0;
-  if (!read_word(java_thread + settings.java.anchor_sp, &anchor)) return 0;
-  if (!read_word(java_thread + settings.java.stack_base, &out->base)) return 0;
-  if (settings.java.continuation != 0 && !read_word(java_thread + settings.java.continuation, &out->continuation))
-    return 0;
-  if (settings.java.pending_monitor != 0 && !read_word(java_thread + settings.java.pending_monitor, &monitor)) return 0;
-  thread->copy_blocked = monitor != 0;
-  out->sp = anchor != 0 ? anchor - kBelowAnchor : 0;
-  out->in_java = 0;
-  if (anchor != 0) return 1;
-  if (bpf_probe_read_user(&state, 4, (const void*)(java_thread + settings.java.thread_state)) != 0) return 0;
-  struct Registers registers;
-  if (state != kThreadInJava || !read_registers(&registers, 0)) return 1;
-  out->sp = registers.sp;
-  out->in_java = 1;
-  return 1;
-}
-
 // Header and fragment, but for the bytes of the stack. 0 if it can't be read.
 static ALWAYS_INLINE int begin_copy(char* record, const struct WaitingThread* thread, const struct Place* place) {
   struct SampleHeader* header = (struct SampleHeader*)record;
-  struct Fragment* fragment = (struct Fragment*)(record + sizeof(*header));
   header->thread = thread->serial;
   header->kernel_count = 0;
-  __builtin_memset(fragment, 0, sizeof(*fragment));
-  if (place->in_java) {
-    struct Registers registers;
-    if (!read_registers(&registers, 0)) return 0;
-    copy_registers(fragment, &registers);
-  }
-  fragment->sp = place->sp;
-  fragment->continuation = place->continuation;
-  return read_thread(fragment, thread->java_thread);
+  return begin_fragment((struct Fragment*)(header + 1), thread->java_thread, place);
 }
 
 static ALWAYS_INLINE void copied(struct WaitingThread* thread, __u32 place, __u32 bytes) {
@@ -163,7 +121,8 @@ static ALWAYS_INLINE int copy_platform_thread(struct WaitingThread* thread, __u3
 static ALWAYS_INLINE int leave_copy(struct WaitingThread* thread, __u32 tid) {
   struct Place place;
   thread->copy = kNowhere;
-  if (!find_place(&place, thread)) return fail(thread, kDropThreadUnreadable);
+  if (!find_place(&place, thread->java_thread)) return fail(thread, kDropThreadUnreadable);
+  if (place.wants_monitor) thread->copy_flags |= kFlagBlocked;
   if (place.sp != 0 && is_carrier(thread->java_thread, place.continuation, place.sp, place.base))
     return copy_virtual_thread(thread, tid, &place);
   return copy_platform_thread(thread, tid, &place);

@@ -10,6 +10,14 @@ struct Switch {
   __u64 preempted, from, to, state;  // the state only since Linux 5.18
 };
 
+// Whoever waits for a disk can't be interrupted. If it is in no system call either, the memory that it wants to use has
+// to be read from there.
+static ALWAYS_INLINE __u32 flags_of_sleep(__u64 state) {
+  const __u32 uninterruptible = 2;  // of the kernel's states of a task
+  if (!(state & uninterruptible)) return 0;
+  return kFlagUninterruptible | (is_in_system_call() ? 0 : kFlagPageFault);
+}
+
 static ALWAYS_INLINE void leaves(const struct Switch* what, struct WaitingThread* thread, __u32 tid, __u64 now) {
   const __u64 task = what->from;
   if (thread->task != task && bpf_map_update_elem(&tasks, &task, &tid, BPF_ANY) == 0) thread->task = task;
@@ -19,7 +27,9 @@ static ALWAYS_INLINE void leaves(const struct Switch* what, struct WaitingThread
   thread->woken = 0;
   thread->asleep = !(what->preempted & 1) && (__u32)what->state != 0;
   thread->since = now;
-  if (thread->asleep) leave_copy(thread, tid);
+  if (!thread->asleep) return;
+  thread->copy_flags = flags_of_sleep(what->state);
+  leave_copy(thread, tid);
 }
 
 static ALWAYS_INLINE int send(struct WaitingThread* thread, void* copy, __u64 room, __u64 since, __u64 length) {
@@ -28,7 +38,7 @@ static ALWAYS_INLINE int send(struct WaitingThread* thread, void* copy, __u64 ro
   if (bytes > room) return 0;  // can't be; for the verifier
   header->time_ns = since;
   header->weight_ns = length;
-  header->flags = kFlagWaits | (thread->copy_blocked ? kFlagBlocked : 0);
+  header->flags = kFlagWaits | thread->copy_flags;
   if (bpf_ringbuf_output(&ring, copy, bytes, BPF_RB_NO_WAKEUP) != 0) return 0;
   // Its name is known from now on.
   const struct Fragment* fragment = (const struct Fragment*)(header + 1);
@@ -58,7 +68,10 @@ static ALWAYS_INLINE void comes(struct WaitingThread* thread, __u32 tid, __u64 n
     thread->queue.ns += now - since;
     return;
   }
-  const __u64 woken = thread->woken >= since && thread->woken <= now ? thread->woken : now;
+  // Nobody has been seen to wake it: then it was woken before it had left its CPU, and stood in the run queue all the
+  // time, since no thread comes back otherwise.
+  const __u64 unseen = thread->task != 0 ? since : now;
+  const __u64 woken = thread->woken >= since && thread->woken <= now ? thread->woken : unseen;
   const __u64 length = woken - since;
   thread->queue.ns += now - woken;
   if (length < settings.min_wait_ns) {
@@ -75,11 +88,6 @@ static ALWAYS_INLINE void comes(struct WaitingThread* thread, __u32 tid, __u64 n
       add(&thread->missed, length);
     }
   }
-}
-
-static ALWAYS_INLINE struct WaitCounters* counters_here(void) {
-  const __u32 zero = 0;
-  return bpf_map_lookup_elem(&counters, &zero);
 }
 
 SECTION("program")

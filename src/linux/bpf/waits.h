@@ -33,3 +33,8 @@ static ALWAYS_INLINE void add(struct TimeSum* sum, __u64 ns) {
   sum->ns += ns;
   sum->count += 1;
 }
+
+static ALWAYS_INLINE struct WaitCounters* counters_here(void) {
+  const __u32 zero = 0;
+  return bpf_map_lookup_elem(&counters, &zero);
+}

@@ -9,7 +9,14 @@ namespace tarsier::linux::bpf {
 #endif
 
 // Of SampleHeader::flags; a test proves that they are those of the header that handlers write.
-enum { kFlagWaits = 1 << 0, kFlagBlocked = 1 << 3, kFlagOngoing = 1 << 4 };
+enum {
+  kFlagWaits = 1 << 0,
+  kFlagKept = 1 << 2,
+  kFlagBlocked = 1 << 3,
+  kFlagOngoing = 1 << 4,
+  kFlagUninterruptible = 1 << 6,
+  kFlagPageFault = 1 << 7,
+};
 
 // A thread that goes to sleep leaves a copy of its stack, in the form of a record for the ring: whether the wait will
 // be long enough for an event is not known before it is over, and then the thread's memory is not at hand. The agent
@@ -49,9 +56,32 @@ struct WaitingThread {
   __u64 ran;            // on its CPU, between two moments that we have seen
   __u32 copy;           // a CopyPlace: where the stack is of which it sleeps
   __u32 copy_bytes;
-  __u32 copy_blocked;  // it wants to enter a monitor
+  __u32 copy_flags;    // of SampleHeader: what is known of the wait
   __u32 copy_failure;  // if there is no copy: one of the drops below
   struct TimeSum queue, written, shorter, longer, missed;
+};
+
+// Who has woken a thread: a record of its own in the ring, before that of the wait. Of a Java thread with its stack, if
+// that could be read: then a record like that of a wait follows, of the waker.
+enum WokenBy { kByUnknown, kByThread, kByJvm, kByProcess, kByInterrupt };
+enum {
+  kWakerName = 16,
+};
+// No wait begins then: the two kinds of records are told apart by their first word.
+#define kWakerMark 0xffffffffffffffffUL
+struct Waker {
+  __u64 mark;
+  __u64 since;   // when the wait began
+  __u32 woken;   // serial number of the thread that waited
+  __u32 by;      // a WokenBy
+  __u32 thread;  // serial number of the waker; 0: it has none
+  __u32 id;      // by kByThread and kByJvm its thread id, by kByProcess its process's, as the machine counts them
+  char name[kWakerName];  // of that thread or process
+};
+enum { kWakerHead = sizeof(struct Waker) + kWaitHead };
+
+struct KernelFrames {
+  __u64 addresses[kMaxKernelFrames];
 };
 
 enum WaitDrop { kDropRingFull, kDropThreadUnreadable, kDropStackUnreadable, kDropNoPlace, kWaitDrops };
@@ -60,7 +90,9 @@ enum WaitDrop { kDropRingFull, kDropThreadUnreadable, kDropStackUnreadable, kDro
 struct WaitCounters {
   __u64 taken;
   __u64 dropped[kWaitDrops];
-  __u64 ns;  // time in the programs, where they found one of ours
+  __u64 lost_wakers;           // for which there was no room in the ring
+  __u64 wakers_without_stack;  // since it can't be read
+  __u64 ns;                    // time in the programs, where they found one of ours
 };
 
 #ifdef __cplusplus

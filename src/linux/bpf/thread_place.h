@@ -1,0 +1,55 @@
+// Where the stack of the Java thread that runs here begins to be of interest: at its last Java frame, by the JVM's note
+// of it, or at its registers. Only for src/**/*.bpf.c.
+#pragma once
+
+#include "linux/bpf/fragment_layout.h"
+#include "linux/bpf/frozen_frames.h"
+#include "linux/bpf/helpers.h"
+#include "linux/bpf/java_thread.h"
+#include "linux/bpf/registers.h"
+
+// The JVM's own frames lie below the anchor. The pc is the word below it if the anchor has none.
+enum { kBelowAnchor = 64 };
+
+// What has to be known before anything is copied.
+struct Place {
+  __u64 sp;  // where the stack begins that is of interest; 0: nowhere
+  __u64 base, continuation;
+  __u32 in_java;  // the registers are needed
+  __u32 wants_monitor;
+};
+
+// 0 if it can't be read.
+static ALWAYS_INLINE int find_place(struct Place* out, __u64 java_thread) {
+  __u64 anchor = 0, monitor = 0;
+  __u32 state = 0;
+  out->continuation = 0;
+  if (!read_word(java_thread + settings.java.anchor_sp, &anchor)) return 0;
+  if (!read_word(java_thread + settings.java.stack_base, &out->base)) return 0;
+  if (settings.java.continuation != 0 && !read_word(java_thread + settings.java.continuation, &out->continuation))
+    return 0;
+  if (settings.java.pending_monitor != 0 && !read_word(java_thread + settings.java.pending_monitor, &monitor)) return 0;
+  out->wants_monitor = monitor != 0;
+  out->sp = anchor != 0 ? anchor - kBelowAnchor : 0;
+  out->in_java = 0;
+  if (anchor != 0) return 1;
+  if (bpf_probe_read_user(&state, 4, (const void*)(java_thread + settings.java.thread_state)) != 0) return 0;
+  struct Registers registers;
+  if (state != kThreadInJava || !read_registers(&registers, 0)) return 1;
+  out->sp = registers.sp;
+  out->in_java = 1;
+  return 1;
+}
+
+// All but the bytes of the stack. 0 if it can't be read.
+static ALWAYS_INLINE int begin_fragment(struct Fragment* fragment, __u64 java_thread, const struct Place* place) {
+  __builtin_memset(fragment, 0, sizeof(*fragment));
+  if (place->in_java) {
+    struct Registers registers;
+    if (!read_registers(&registers, 0)) return 0;
+    copy_registers(fragment, &registers);
+  }
+  fragment->sp = place->sp;
+  fragment->continuation = place->continuation;
+  return read_thread(fragment, java_thread);
+}

@@ -1,0 +1,135 @@
+// Who has woken a thread, as a record in the ring; of a Java thread with the piece of its stack from its last Java
+// frame on. Runs in the waker. Only for src/**/*.bpf.c.
+#pragma once
+
+#include "linux/bpf/frozen_frames.h"
+#include "linux/bpf/helpers.h"
+#include "linux/bpf/java_thread.h"
+#include "linux/bpf/thread_place.h"
+#include "linux/bpf/waits.h"
+#include "linux/bpf/wake_context.h"
+
+// The verifier wants reservations of a constant size.
+#define RESERVE_UP_TO(kilobytes) \
+  if (stack <= (kilobytes) << 10) return bpf_ringbuf_reserve(&ring, kWakerHead + ((kilobytes) << 10), 0);
+static ALWAYS_INLINE char* reserve(__u64 stack) {
+  RESERVE_UP_TO(1)
+  RESERVE_UP_TO(2)
+  RESERVE_UP_TO(4)
+  RESERVE_UP_TO(8)
+  RESERVE_UP_TO(16)
+  return bpf_ringbuf_reserve(&ring, kWakerHead + kMaxStack, 0);
+}
+
+static ALWAYS_INLINE void begin_header(struct SampleHeader* header, const struct WaitingThread* waker, __u64 now) {
+  header->time_ns = now;
+  header->weight_ns = 0;
+  header->thread = waker->serial;
+  header->kernel_count = 0;
+  header->flags = kFlagKept;
+}
+
+// What is said of the waker is then all that is said.
+static ALWAYS_INLINE void write_without_stack(const struct Waker* who, struct WaitCounters* counts) {
+  if (bpf_ringbuf_output(&ring, (void*)who, sizeof(*who), BPF_RB_NO_WAKEUP) != 0) ++counts->lost_wakers;
+}
+
+// 0 if there is no stack.
+static ALWAYS_INLINE int write_platform_thread(const struct Waker* who, const struct WaitingThread* waker, __u64 now,
+                                               const struct Place* place, struct WaitCounters* counts) {
+  const __u64 size = place->sp != 0 ? stack_size(place->sp, place->base, java_bottom(waker->serial)) : 0;
+  const __u64 bytes = size < kMaxStack ? size : kMaxStack;
+  char* record = reserve(bytes);
+  if (!record) {
+    ++counts->lost_wakers;
+    return 1;  // nor is there room for less
+  }
+  struct SampleHeader* header = (struct SampleHeader*)(record + sizeof(*who));
+  struct Fragment* fragment = (struct Fragment*)(header + 1);
+  __builtin_memcpy(record, who, sizeof(*who));
+  begin_header(header, waker, now);
+  const int read = begin_fragment(fragment, waker->java_thread, place);
+  fragment->stack_bytes = bytes;
+  fragment->cut = size > bytes;
+  if (!read || (bytes != 0 && bpf_probe_read_user(record + kWakerHead, bytes, (const void*)place->sp) != 0)) {
+    bpf_ringbuf_discard(record, BPF_RB_NO_WAKEUP);
+    return 0;
+  }
+  bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+  return 1;
+}
+
+static ALWAYS_INLINE int write_virtual_thread(const struct Waker* who, struct WaitingThread* waker, __u64 now,
+                                              const struct Place* place, struct WaitCounters* counts) {
+  const __u32 cpu = bpf_get_smp_processor_id();
+  struct Scratch* scratch = bpf_map_lookup_elem(&scratches, &cpu);
+  if (!scratch) return 0;  // can't be: every CPU has one
+  struct SampleHeader* header = (struct SampleHeader*)(scratch->record + sizeof(*who));
+  struct Fragment* fragment = (struct Fragment*)(header + 1);
+  __builtin_memcpy(scratch->record, who, sizeof(*who));
+  begin_header(header, waker, now);
+  if (!begin_fragment(fragment, waker->java_thread, place)) return 0;
+  struct Mounted mounted;
+  find_mounted(fragment, waker->java_thread, waker->named_virtual_id, &mounted);
+  // A virtual thread's stack ends where its carrier has entered it.
+  const __u64 entered = fragment->virtual_id != 0 && place->continuation != 0 ? place->continuation + kEntryBytes : 0;
+  const __u64 size = stack_size(place->sp, place->base, entered != 0 ? entered : java_bottom(waker->serial));
+  const __u64 bytes = size < kMaxStack ? size : kMaxStack;
+  fragment->stack_bytes = bytes;
+  fragment->cut = size > bytes;
+  if (bytes != 0 && bpf_probe_read_user(fragment + 1, bytes, (const void*)place->sp) != 0) return 0;
+  const __u64 frozen_begin = kWakerHead + bytes;
+  scratch->at = frozen_begin;
+  if (mounted.continuation != 0 && !copy_frozen_frames(scratch, fragment, mounted.continuation))
+    fragment->frozen_cut = 1;
+  fragment->frozen_bytes = scratch->at - frozen_begin;
+  copy_name(scratch, fragment, mounted.name_from);
+  const __u64 all = scratch->at;
+  if (all > kScratchRecord || bpf_ringbuf_output(&ring, scratch->record, all, BPF_RB_NO_WAKEUP) != 0) {
+    ++counts->lost_wakers;
+  } else if (fragment->name_bytes != 0) {
+    waker->named_virtual_id = fragment->virtual_id;
+  }
+  return 1;
+}
+
+static ALWAYS_INLINE int write_with_stack(const struct Waker* who, struct WaitingThread* waker, __u64 now,
+                                          struct WaitCounters* counts) {
+  struct Place place;
+  if (!find_place(&place, waker->java_thread)) return 0;
+  if (place.sp != 0 && is_carrier(waker->java_thread, place.continuation, place.sp, place.base))
+    return write_virtual_thread(who, waker, now, &place, counts);
+  return write_platform_thread(who, waker, now, &place, counts);
+}
+
+static ALWAYS_INLINE void write_waker(const struct WaitingThread* woken, __u64 now, void* program_context,
+                                      struct WaitCounters* counts) {
+  struct Waker who;
+  __builtin_memset(&who, 0, sizeof(who));
+  who.mark = kWakerMark;
+  who.since = woken->since;
+  who.woken = woken->serial;
+  const enum Context context = context_here(program_context);
+  if (context != kThreadItself) {
+    who.by = context == kInterrupt ? kByInterrupt : kByUnknown;
+    return write_without_stack(&who, counts);
+  }
+  struct bpf_pidns_info ids;
+  if (bpf_get_ns_current_pid_tgid(settings.namespace_device, settings.namespace_inode, &ids, sizeof(ids)) != 0 ||
+      ids.tgid != settings.process) {
+    who.by = kByProcess;
+    who.id = bpf_get_current_pid_tgid() >> 32;
+    read_process_name(who.name);
+    return write_without_stack(&who, counts);
+  }
+  who.by = kByJvm;
+  who.id = ids.pid;
+  bpf_get_current_comm(who.name, sizeof(who.name));
+  struct WaitingThread* waker = bpf_map_lookup_elem(&threads, &who.id);
+  if (!waker) return write_without_stack(&who, counts);
+  who.by = kByThread;
+  who.thread = waker->serial;
+  if (write_with_stack(&who, waker, now, counts)) return;
+  ++counts->wakers_without_stack;
+  write_without_stack(&who, counts);
+}
