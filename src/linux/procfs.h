@@ -11,7 +11,8 @@
 
 namespace tarsier::linux {
 
-std::vector<pid_t> thread_ids();                  // of this process, from /proc/self/task
+// As a folder like /proc/PID/task lists them; of this process, if none is named. Empty if it can't be read.
+std::vector<pid_t> thread_ids(const char* tasks = "/proc/self/task");
 std::string thread_name(pid_t tid);               // the 15 characters that the kernel keeps
 std::optional<Nanos> thread_cpu_time(pid_t tid);  // of a thread of this process; nullopt once it is gone
 char thread_state(pid_t tid);                     // R, S, D, ... of a thread of this process; 0 once it is gone
