@@ -9,6 +9,7 @@
 #include "agent/engines/clock_choice.h"
 #include "agent/engines/clock_with_spare.h"
 #include "agent/engines/timekeeper.h"
+#include "agent/thread_kind.h"
 #include "base/clock.h"
 #include "base/under_sanitizer.h"
 #include "linux/procfs.h"

@@ -2,149 +2,328 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 
+#include "agent/thread_kind.h"
 #include "base/clock.h"
 #include "linux/procfs.h"
+#include "linux/steal_in_cpu_time.h"
 
 namespace tarsier::agent {
 namespace {
 
-constexpr std::string_view kOwnKind = "tarsier";
+// Reading what else the kernel knows of a thread takes a hundred times as long as its CPU clock: not for those that
+// hardly run. At the end they are all read.
+constexpr Nanos kWorthReading = millis(1);
+// How many threads' beginnings are read when a session starts, some 30 us each. Of the others only what they do after
+// they were first seen running counts.
+constexpr size_t kMostAtStart = 2000;
 
-struct Kind {
-  std::string_view prefix;
-  std::string_view kind;
-};
-// Names of HotSpot's own threads, 8 to 25. Prefixes, since the kernel keeps only 15 characters. (Builds of 8 that are
-// some years old name no native thread: what they use is shown as "other".)
-constexpr Kind kKinds[] = {
-    {"GC Thread", "gc"},
-    {"GC task thread", "gc"},
-    {"G1 ", "gc"},
-    {"Gang worker", "gc"},
-    {"ParGC", "gc"},
-    {"Parallel GC", "gc"},
-    {"Concurrent Mark", "gc"},
-    {"CMS ", "gc"},
-    {"Surrogate Locke", "gc"},
-    {"Shenandoah", "gc"},
-    {"ZWorker", "gc"},
-    {"ZDriver", "gc"},
-    {"ZDirector", "gc"},
-    {"ZStat", "gc"},
-    {"ZUncommitter", "gc"},
-    {"ZUnmapper", "gc"},
-    {"XWorker", "gc"},
-    {"XDriver", "gc"},
-    {"XDirector", "gc"},
-    {"XStat", "gc"},
-    {"XUncommitter", "gc"},
-    {"XUnmapper", "gc"},
-    {"RuntimeWorker", "gc"},
-    {"StrDedup", "gc"},
-    {"StringDedup", "gc"},
-    {"String Dedup", "gc"},
-    {"C1 Compiler", "jit"},
-    {"C2 Compiler", "jit"},
-    {"Sweeper thread", "jit"},
-    {"VM Thread", "vm"},
-    {"VM Periodic", "vm"},
-    {"Service Thread", "vm"},
-    {"Monitor Deflat", "vm"},
-    {"tarsier", kOwnKind},
-};
+int64_t nanos_or_unknown(const std::optional<Nanos>& time, const std::optional<Nanos>& since) {
+  return time ? std::max<int64_t>(time->count - since.value_or(Nanos(0)).count, 0) : recording::kUnknown;
+}
+int64_t count_or_unknown(const std::optional<int64_t>& count, const std::optional<int64_t>& since) {
+  return count ? std::max<int64_t>(*count - since.value_or(0), 0) : recording::kUnknown;
+}
 
 }  // namespace
 
-std::string_view kind_of_native_thread(std::string_view name) {
-  for (const Kind& kind : kKinds) {
-    if (name.substr(0, kind.prefix.size()) == kind.prefix) return kind.kind;
+CpuAccount::CpuAccount(ThreadRegistry& threads, recording::Writer& writer, const std::string& proc_root)
+    : threads_(threads), writer_(writer), cpus_(std::max(linux::usable_cpus(), 1)) {
+  after_ends_.kind = "vm";
+  after_ends_.name = "ending threads";
+  auto machine = linux::MachineClock::open(proc_root);
+  if (!machine) {
+    source_ = machine.error().what;
+    return;
   }
-  return "other";
+  machine_ = std::move(*machine);
+  source_ = proc_root + "/stat";
+  if (const auto times = machine_->read()) {
+    steal_.emplace(*times, monotonic_now());
+  } else {
+    source_ += " does not say how long the CPUs were busy";
+  }
 }
 
-void CpuAccount::update() {
-  // First, so that what is used while we look at the threads does not count as nobody's.
-  const Nanos process_cpu = clock_now(CLOCK_PROCESS_CPUTIME_ID);
-  if (first_) process_cpu_at_start_ = process_cpu;
-  // Threads that have ended since: what they used after the last look, or all of it if they lived between two looks.
-  for (const JavaThread& thread : threads_.ended()) {
+CpuAccount::Resources CpuAccount::resources_of(const Entry& entry) {
+  const linux::ThreadUsage &now = entry.usage, &then = entry.usage_at_start;
+  Resources values = {nanos_or_unknown(now.system, then.system),
+                      nanos_or_unknown(now.queued, then.queued),
+                      count_or_unknown(now.voluntary_switches, then.voluntary_switches),
+                      count_or_unknown(now.involuntary_switches, then.involuntary_switches),
+                      count_or_unknown(now.minor_faults, then.minor_faults),
+                      count_or_unknown(now.major_faults, then.major_faults),
+                      count_or_unknown(now.migrations, then.migrations)};
+  // The kernel's ticks and its clock are not quite the same.
+  values[0] = std::min(values[0], (entry.last - entry.at_start).count);
+  return values;
+}
+
+void CpuAccount::used(Entry& entry, Nanos cpu) {
+  const Nanos since = cpu - entry.last;
+  if (entry.kind == kOwnKind) own_cpu_ += since;
+  known_ += since;
+  entry.unsettled += since;
+  entry.last = cpu;
+}
+
+void CpuAccount::look(Nanos interval) {
+  constexpr int64_t kShare = 33;  // of the time that looks may take
+  const Nanos begin = monotonic_now();
+  if (begin < next_look_) return;
+  for (auto& [tid, entry] : entries_) {
+    // It may be Java's, and may have ended: whose the time is will be known at the next update.
+    if (entry.java_id == 0 && entry.kind == "other") continue;
+    const auto cpu = linux::thread_cpu_time(tid);
+    if (cpu && *cpu > entry.last) used(entry, *cpu);
+  }
+  look_at_machine();
+  settle(false);
+  const Nanos end = monotonic_now();
+  next_look_ = begin + std::max(interval, Nanos((end - begin).count * kShare));
+}
+
+void CpuAccount::look_at_machine() {
+  if (!steal_) return;
+  if (const auto times = machine_->read()) {
+    steal_->look(*times);
+    if (times->steal.count == 0 || kind_of_kernel_known_) return;
+    const linux::StealInCpuTime kind = linux::find_steal_in_cpu_time();
+    kind_of_kernel_known_ = true;
+    steal_->set_included(kind.included);
+    source_ += "; " + kind.why;
+  }
+}
+
+void CpuAccount::settle(bool at_once) {
+  const Nanos now = monotonic_now();
+  if (!steal_ || !(at_once || steal_->is_due(now))) return;
+  std::vector<Entry*> who;
+  for (auto& [tid, entry] : entries_) {
+    if (entry.unsettled.count > 0) who.push_back(&entry);
+  }
+  for (Entry& entry : ended_) who.push_back(&entry);
+  if (after_ends_.unsettled.count > 0) who.push_back(&after_ends_);
+  std::vector<Nanos> cpu(who.size()), stolen(who.size());
+  for (size_t i = 0; i < who.size(); ++i) cpu[i] = std::exchange(who[i]->unsettled, Nanos(0));
+  steal_->settle(now, cpu, stolen);
+  for (size_t i = 0; i < who.size(); ++i) who[i]->stolen += stolen[i];
+  if (steal_->included() || steal_->sums().stolen.count == 0) return;
+  const StealAccount::Sums& sums = steal_->sums();
+  if (linux::proves_inclusion(known_, sums.busy, sums.stolen, seconds(1))) {
+    steal_->set_included(true);
+    source_ += "; that is wrong: this process has used more than all CPUs were busy, so it is part of it";
+  }
+}
+
+void CpuAccount::account_for_ended_threads(std::span<const JavaThread> ended) {
+  for (const JavaThread& thread : ended) {
     const auto it = entries_.find(thread.tid);
     if (thread.cpu_at_end.count == 0) continue;  // went without a word
-    // A clock that went backwards is that of another native thread with the same id.
-    const bool same_native = it != entries_.end() && it->second.last <= thread.cpu_at_end;
+    // A clock that went backwards is that of another native thread with the same id; but the same Java thread's may
+    // have gone on since its end.
+    const bool same_java = it != entries_.end() && it->second.java_id == thread.java_id;
+    const bool same_native = same_java || (it != entries_.end() && it->second.last <= thread.cpu_at_end);
     // Without a Java id it was only seen before Java threads were registered, when the session began.
-    const bool known = same_native && (it->second.java_id == thread.java_id || it->second.java_id == 0);
+    const bool known = same_java || (same_native && it->second.java_id == 0);
     Entry entry = known ? it->second : Entry();
-    if (!known && same_native) entry.at_start = it->second.last;
-    entry.kind = "app";
+    if (!known && same_native) {
+      entry.at_start = entry.last = it->second.last;
+      entry.usage_at_start = it->second.usage;
+    }
+    entry.kind = thread.kind;
     entry.name = thread.name;
     entry.java_id = thread.java_id;
     entry.sampled = thread.sampled;
-    known_ += thread.cpu_at_end - (known ? entry.last : entry.at_start);
-    entry.last = thread.cpu_at_end;
+    if (entry.last < thread.cpu_at_end) used(entry, thread.cpu_at_end);
+    const std::optional<int64_t> migrations = entry.usage.migrations;
+    entry.usage = thread.usage_at_end;
+    entry.usage.migrations = migrations;  // nobody tells at the end
     entry.id = writer_.thread(thread.info());
     entry.generation = writer_.generation();
-    write(entry);
-    if (known) it->second = std::move(entry);
+    entry.tid = thread.tid;
+    if (known) {
+      it->second = std::move(entry);  // its native thread goes on for a moment
+    } else {
+      ended_.push_back(std::move(entry));
+    }
   }
+}
+
+void CpuAccount::update(std::span<const JavaThread> ended) {
+  update(ended, false);
+}
+
+void CpuAccount::finish(std::span<const JavaThread> ended) {
+  update(ended, true);
+}
+
+void CpuAccount::update(std::span<const JavaThread> ended, bool last) {
+  // First, so that what is used while we look at the threads does not count as nobody's.
+  const Nanos process_cpu = clock_now(CLOCK_PROCESS_CPUTIME_ID);
+  if (first_) {
+    process_cpu_at_start_ = process_cpu;
+    process_at_start_ = linux::usage_of_process();
+  }
+  // Threads that have ended since: what they used after the last look, or all of it if they lived between two looks.
+  account_for_ended_threads(ended);
   const auto tids = linux::thread_ids();
   const std::unordered_set<pid_t> present(tids.begin(), tids.end());
   for (auto it = entries_.begin(); it != entries_.end();) {
-    it = present.count(it->first) == 0 ? entries_.erase(it) : std::next(it);
+    if (present.contains(it->first)) {
+      ++it;
+      continue;
+    }
+    retire(it->second);
+    it = entries_.erase(it);
   }
+  std::vector<Entry*> ran;
   for (const pid_t tid : tids) {
     const auto cpu = linux::thread_cpu_time(tid);
     if (!cpu) continue;
     auto [it, is_new] = entries_.try_emplace(tid);
     Entry& entry = it->second;
     if (is_new || *cpu < entry.last) {  // less than before: another thread with the same id
+      if (!is_new) retire(entry);
       entry = Entry();
+      entry.tid = tid;
+      entry.told_at = updated_at_;
       entry.name = linux::thread_name(tid);
       entry.kind = kind_of_native_thread(entry.name);
-      entry.at_start = entry.last = first_ ? *cpu : Nanos(0);
+      if (first_) entry.at_start = entry.last = entry.told_cpu = entry.usage_read_at = *cpu;
+      if (first_ && entries_.size() <= kMostAtStart) {
+        entry.usage_at_start = entry.usage = usages_.of(tid).value_or(linux::ThreadUsage());
+      }
     }
-    if (entry.kind == kOwnKind) own_cpu_ += *cpu - entry.last;
-    identify(tid, entry);
-    if (*cpu == entry.last) continue;
-    known_ += *cpu - entry.last;
-    entry.last = *cpu;
-    write(entry);
+    identify(entry);
+    if (*cpu != entry.last) used(entry, *cpu);
+    if (entry.last == entry.told_cpu) continue;
+    if (last || entry.last - entry.usage_read_at >= kWorthReading) read_usage(entry);
+    ran.push_back(&entry);
   }
   account_for_ends(process_cpu);
+  look_at_machine();
+  settle(true);
+  for (Entry& entry : std::exchange(ended_, {})) write(entry);
+  for (Entry* entry : ran) write(*entry);
+  if (last) account_for_ends(linux::usage_of_process());
+  if (after_ends_.last != after_ends_.told_cpu || last) write(after_ends_);
+  if (!first_) write_machine(process_cpu);
   first_ = false;
+  updated_at_ = monotonic_now();
+}
+
+void CpuAccount::retire(Entry& entry) {
+  if (entry.unsettled.count > 0 || entry.last != entry.told_cpu) ended_.push_back(std::move(entry));
+}
+
+void CpuAccount::read_usage(Entry& entry) {
+  const auto usage = usages_.of(entry.tid);
+  if (!usage) return;
+  // Of one that was there when the session began, among too many.
+  if (!entry.usage.user && entry.at_start.count > 0) entry.usage_at_start = *usage;
+  entry.usage = *usage;
+  entry.usage_read_at = entry.last;
 }
 
 void CpuAccount::account_for_ends(Nanos process_cpu) {
   constexpr Nanos kWorthSaying = millis(1);  // below, it may be that the clocks were not read at the same moment
-  const Nanos used = process_cpu - process_cpu_at_start_ - known_;
-  if (used < kWorthSaying || used <= after_ends_.last) return;
-  after_ends_.last = used;
-  after_ends_.kind = "vm";
-  after_ends_.id = writer_.thread({"ending threads", 0, "", 0, false});
-  write(after_ends_);
+  const Nanos all = process_cpu - process_cpu_at_start_ - known_;
+  if (all < kWorthSaying) return;
+  after_ends_.unsettled += all;
+  after_ends_.last += all;
+  known_ += all;
 }
 
-void CpuAccount::identify(pid_t tid, Entry& entry) {
-  const auto thread = threads_.find_by_tid(tid);
-  if (!thread && entry.java_id == 0) entry.sampled = threads_.follows_jvm_thread(tid);
-  if (thread && thread->java_id != entry.java_id) {
-    if (entry.java_id != 0) entry.at_start = entry.last;  // what was used so far belongs to the one before
-    entry.java_id = thread->java_id;
-    entry.sampled = thread->sampled;
-    entry.kind = "app";
-    entry.name = thread->name;
-    entry.generation = ~uint64_t{0};
+void CpuAccount::account_for_ends(const linux::ThreadUsage& process) {
+  const auto rest = [&](int64_t in_all, int64_t known) { return std::max<int64_t>(in_all - known, 0); };
+  Entry all;
+  all.usage = process;
+  all.usage_at_start = process_at_start_;
+  all.last = Nanos(INT64_MAX);
+  const Resources in_all = resources_of(all);
+  after_ends_.usage.system = Nanos(std::min(rest(in_all[0], known_resources_[0]), after_ends_.last.count));
+  after_ends_.usage.voluntary_switches = rest(in_all[2], known_resources_[2]);
+  after_ends_.usage.involuntary_switches = rest(in_all[3], known_resources_[3]);
+  after_ends_.usage.minor_faults = rest(in_all[4], known_resources_[4]);
+  after_ends_.usage.major_faults = rest(in_all[5], known_resources_[5]);
+}
+
+void CpuAccount::identify(Entry& entry) {
+  const auto thread = threads_.find_by_tid(entry.tid);
+  if (!thread && entry.java_id == 0) entry.sampled = threads_.follows_jvm_thread(entry.tid);
+  if (!thread || thread->java_id == entry.java_id) return;
+  if (entry.java_id != 0) {  // what was used so far belongs to the one before
+    Entry before = entry;
+    retire(before);
+    entry.at_start = entry.told_cpu = entry.last;
+    entry.stolen = entry.unsettled = Nanos(0);
+    entry.usage_at_start = entry.usage;
+    entry.told = {};
   }
-  if (entry.generation == writer_.generation()) return;
-  entry.generation = writer_.generation();
-  entry.id = writer_.thread({entry.name, tid, entry.java_id != 0 ? entry.name : "", entry.java_id, false});
+  entry.java_id = thread->java_id;
+  entry.sampled = thread->sampled;
+  entry.kind = thread->kind;
+  entry.name = thread->name;
+  entry.generation = ~uint64_t{0};
 }
 
-void CpuAccount::write(const Entry& entry) {
-  const recording::Value values[] = {entry.id, entry.kind, static_cast<int64_t>(entry.sampled),
-                                     (entry.last - entry.at_start).count};
-  writer_.event(recording::Event::kThreadCpu, monotonic_now(), values);
+void CpuAccount::write(Entry& entry) {
+  const Nanos now = monotonic_now();
+  if (entry.generation != writer_.generation()) {
+    entry.generation = writer_.generation();
+    entry.id = writer_.thread({entry.name, entry.tid, entry.java_id != 0 ? entry.name : "", entry.java_id, false});
+  }
+  const Resources resources = resources_of(entry);
+  for (size_t i = 0; i < kResources; ++i) {
+    known_resources_[i] +=
+        std::max<int64_t>(resources[i], 0) - std::exchange(entry.told[i], std::max<int64_t>(resources[i], 0));
+  }
+  const recording::Value values[] = {entry.id,
+                                     entry.kind,
+                                     static_cast<int64_t>(entry.sampled),
+                                     (entry.last - entry.at_start).count,
+                                     resources[0],
+                                     resources[1],
+                                     resources[2],
+                                     resources[3],
+                                     resources[4],
+                                     resources[5],
+                                     resources[6],
+                                     steal_ ? entry.stolen.count : recording::kUnknown,
+                                     recording::kUnknown};
+  writer_.event(recording::Event::kThreadCpu, now, values);
+  write_load(entry, now, Nanos(std::max<int64_t>(resources[0], 0)));
+}
+
+void CpuAccount::write_load(Entry& entry, Nanos now, Nanos system) {
+  const Nanos cpu = entry.last - entry.told_cpu;
+  const Nanos in_kernel = std::clamp(system - entry.told_system, Nanos(0), cpu);
+  const double whole = static_cast<double>((now - entry.told_at).count) * cpus_;
+  if (entry.told_at.count != 0 && whole > 0 && cpu.count > 0) {
+    const recording::Value load[] = {entry.id, static_cast<float>(static_cast<double>((cpu - in_kernel).count) / whole),
+                                     static_cast<float>(static_cast<double>(in_kernel.count) / whole)};
+    writer_.event(recording::Event::kThreadCpuLoad, now, load);
+  }
+  entry.told_cpu = entry.last;
+  entry.told_system = system;
+  entry.told_at = now;
+}
+
+void CpuAccount::write_machine(Nanos process_cpu) {
+  if (!steal_) return;
+  const StealAccount::Sums& sums = steal_->sums();
+  const recording::Value values[] = {sums.busy.count,
+                                     sums.idle.count,
+                                     sums.stolen.count,
+                                     sums.of_threads.count,
+                                     sums.of_others.count,
+                                     sums.of_nobody.count,
+                                     (process_cpu - process_cpu_at_start_).count,
+                                     std::string_view(steal_->included() ? "included" : "excluded"),
+                                     std::string_view(source_)};
+  writer_.event(recording::Event::kMachineCpu, monotonic_now(), values);
 }
 
 }  // namespace tarsier::agent

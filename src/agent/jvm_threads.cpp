@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "agent/cpu_account.h"
+#include "agent/thread_kind.h"
 #include "base/clock.h"
 #include "linux/procfs.h"
 

@@ -144,6 +144,7 @@ void Session::let_go() {
   detach_callbacks();
   engines_.clear();
   cpu_.reset();
+  lives_.reset();
   context_.reset();
   methods_.reset();
   threads_.reset();
@@ -242,8 +243,10 @@ Status Session::start() {
   process_claim().state.store(ProcessClaim::kRecording);
   next_flush_ = started_at_ + kFlushEvery;
   write_session_events();
-  cpu_ = std::make_unique<CpuAccount>(*threads_, *writer_);
-  cpu_->update();
+  const std::string& procfs = options_.session.procfs;
+  cpu_ = std::make_unique<CpuAccount>(*threads_, *writer_, procfs.empty() ? "/proc" : procfs);
+  cpu_->update({});
+  lives_ = std::make_unique<ThreadLives>(*threads_, *writer_);
 
   attach_callbacks(*this);
   for (const jvmtiEvent event : kSessionEvents) {
@@ -373,14 +376,17 @@ bool Session::should_stop() {
 void Session::loop() {
   bool more = false;
   while (!should_stop()) {
-    Nanos patience = seconds(1);
+    Nanos patience = options_.session.account;
     for (const auto& engine : engines_) patience = std::min(patience, engine->patience());
     pollfd waiting[2] = {{wake_.get(), POLLIN, 0}, {channel_ ? channel_->fd() : -1, POLLIN, 0}};
     ::poll(waiting, 2, more ? 0 : static_cast<int>(patience.count / 1'000'000));
     more = false;
     for (auto& engine : engines_) more = engine->drain() || more;
-    if (monotonic_now() < next_flush_ && !must_flush_early()) continue;
-    housekeeping();
+    if (monotonic_now() < next_flush_ && !must_flush_early()) {
+      if (options_.session.account < kFlushEvery) cpu_->look(options_.session.account);
+      continue;
+    }
+    housekeeping(false);
     next_flush_ = monotonic_now() + kFlushEvery;
   }
 }
@@ -392,10 +398,12 @@ bool Session::must_flush_early() const {
   return used > options_.session.memory / 2 && used - memory_after_flush_ > options_.session.memory / 4;
 }
 
-void Session::housekeeping() {
+void Session::housekeeping(bool last) {
   for (auto& engine : engines_) engine->settle();
   for (const JavaThread& thread : threads_->refresh_names()) writer_->thread(thread.info());
-  cpu_->update();
+  const std::vector<JavaThread> ended = threads_->take_ended();
+  lives_->update(ended);
+  last ? cpu_->finish(ended) : cpu_->update(ended);
   write_stats();
   threads_->forget_ended();
   flush();
@@ -464,7 +472,7 @@ void Session::finish() {
       message.warnings.push_back(std::move(warning));
   }
   for (auto& engine : engines_) engine->stop();
-  housekeeping();
+  housekeeping(true);
   for (auto& engine : engines_) {
     const EngineStats stats = engine->stats();
     message.taken += stats.taken;

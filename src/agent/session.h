@@ -16,6 +16,7 @@
 #include "agent/debug_info.h"
 #include "agent/engines/engine.h"
 #include "agent/jvm.h"
+#include "agent/thread_lives.h"
 #include "agent/thread_registry.h"
 #include "base/unique_fd.h"
 #include "control/channel.h"
@@ -63,7 +64,7 @@ class Session {
   void loop();
   bool should_stop();
   [[nodiscard]] bool must_flush_early() const;
-  void housekeeping();
+  void housekeeping(bool last);
   void flush();
   void write_stats();
   void write_session_events();
@@ -93,6 +94,7 @@ class Session {
   std::vector<std::unique_ptr<Engine>> engines_;
   std::vector<control::EngineReport> reports_;  // of engines_, in their order
   std::unique_ptr<CpuAccount> cpu_;
+  std::unique_ptr<ThreadLives> lives_;
 
   Nanos started_at_, next_flush_;
   Bytes memory_after_flush_;  // of the writer

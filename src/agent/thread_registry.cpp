@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "agent/thread_kind.h"
 #include "base/clock.h"
 
 namespace tarsier::agent {
@@ -12,6 +13,14 @@ namespace {
 uint64_t next_era() {
   static std::atomic<uint64_t> last{0};
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+// A name that JVMTI has given us to free.
+std::string take_text(jvmtiEnv* jvmti, char* text) {
+  if (text == nullptr) return {};
+  std::string copy = text;
+  jvmti->Deallocate(reinterpret_cast<unsigned char*>(text));
+  return copy;
 }
 
 }  // namespace
@@ -83,11 +92,26 @@ void ThreadRegistry::remove_listener(ThreadListener& listener) {
 std::string ThreadRegistry::name_of(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread) {
   jvmtiThreadInfo info{};
   if (jvmti->GetThreadInfo(thread, &info) != JVMTI_ERROR_NONE) return {};
-  std::string name = info.name == nullptr ? "" : info.name;
-  if (info.name != nullptr) jvmti->Deallocate(reinterpret_cast<unsigned char*>(info.name));
+  std::string name = take_text(jvmti, info.name);
   if (info.thread_group != nullptr) jni->DeleteLocalRef(info.thread_group);
   if (info.context_class_loader != nullptr) jni->DeleteLocalRef(info.context_class_loader);
   return name;
+}
+
+void ThreadRegistry::name(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, JavaThread& out) {
+  out.kind = "app";
+  jvmtiThreadInfo info{};
+  if (jvmti->GetThreadInfo(thread, &info) != JVMTI_ERROR_NONE) return;
+  out.name = take_text(jvmti, info.name);
+  if (info.context_class_loader != nullptr) jni->DeleteLocalRef(info.context_class_loader);
+  if (info.thread_group == nullptr) return;  // it has ended
+  jvmtiThreadGroupInfo group{};
+  if (jvmti->GetThreadGroupInfo(info.thread_group, &group) == JVMTI_ERROR_NONE) {
+    out.group = take_text(jvmti, group.name);
+    if (group.parent != nullptr) jni->DeleteLocalRef(group.parent);
+  }
+  jni->DeleteLocalRef(info.thread_group);
+  out.kind = kind_of_java_thread(out.name, out.group);
 }
 
 // What needs the JVM is asked before the lock is taken: a thread that is suspended while it asks must not hold up the
@@ -96,7 +120,7 @@ JavaThread ThreadRegistry::describe(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread
   JavaThread entry;
   entry.tid = tid;
   entry.java_id = java_id_of(jni, thread);
-  entry.name = name_of(jvmti, jni, thread);
+  name(jvmti, jni, thread, entry);
   entry.env = env;
   entry.java_thread = static_cast<const uint8_t*>(env) - fields_.env_offset;
   if (layout_.last_java_sp) {
@@ -197,16 +221,21 @@ void ThreadRegistry::on_start(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread) {
   const pid_t tid = ::gettid();
   if (is_excluded(tid)) return;
   JavaThread entry = describe(jvmti, jni, thread, tid, jni);
+  entry.started = monotonic_now();
   jobject unused = nullptr;
   {
     const std::lock_guard guard(lock_);
     unused = add_locked(std::move(entry));
+    // Unless it was found while it started: then it counts as one that was there before us.
+    if (const JavaThread& added = *live_.at(tid); added.started.count != 0) started_.push_back(added.serial);
   }
   if (unused != nullptr) jni->DeleteGlobalRef(unused);
 }
 
 void ThreadRegistry::on_end(jvmtiEnv* jvmti, JNIEnv* jni, jthread self) {
   std::string name = name_of(jvmti, jni, self);
+  linux::ThreadUsage usage = usages_.of_current(true);
+  const Nanos now = monotonic_now();
   const Nanos cpu = clock_now(CLOCK_THREAD_CPUTIME_ID);
   jobject unused = nullptr;
   {
@@ -216,6 +245,8 @@ void ThreadRegistry::on_end(jvmtiEnv* jvmti, JNIEnv* jni, jthread self) {
     JavaThread& thread = *it->second;
     if (!name.empty()) thread.name = std::move(name);
     thread.cpu_at_end = cpu;
+    thread.ended_at = now;
+    thread.usage_at_end = usage;
     unused = end_locked(thread);
   }
   if (unused != nullptr) jni->DeleteGlobalRef(unused);
@@ -298,18 +329,29 @@ std::vector<JavaThread> ThreadRegistry::refresh_names() {
   return changed;
 }
 
-std::vector<JavaThread> ThreadRegistry::ended() {
+std::vector<JavaThread> ThreadRegistry::take_ended() {
   const std::lock_guard guard(lock_);
   std::vector<JavaThread> result;
   for (const uint32_t serial : ended_) result.push_back(*threads_.at(serial));
+  ended_and_taken_.insert(ended_and_taken_.end(), ended_.begin(), ended_.end());
+  ended_.clear();
+  return result;
+}
+
+std::vector<JavaThread> ThreadRegistry::take_started() {
+  const std::lock_guard guard(lock_);
+  std::vector<JavaThread> result;
+  for (const uint32_t serial : std::exchange(started_, {})) {
+    if (const auto it = threads_.find(serial); it != threads_.end()) result.push_back(*it->second);
+  }
   return result;
 }
 
 void ThreadRegistry::forget_ended() {
   const std::lock_guard guard(lock_);
   for (const uint32_t serial : ended_before_) threads_.erase(serial);
-  ended_before_ = std::move(ended_);
-  ended_.clear();
+  ended_before_ = std::move(ended_and_taken_);
+  ended_and_taken_.clear();
 }
 
 std::optional<JavaThread> ThreadRegistry::find_by_tid(pid_t tid) {

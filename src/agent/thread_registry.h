@@ -22,6 +22,7 @@
 #include "agent/jvm.h"
 #include "base/units.h"
 #include "hotspot/threads.h"
+#include "linux/thread_usage.h"
 #include "recording/constants.h"
 
 namespace tarsier::agent {
@@ -31,15 +32,19 @@ struct JavaThread {
   pid_t tid = 0;
   int64_t java_id = 0;
   std::string name;
+  std::string group;                     // of threads, by name
+  std::string_view kind;                 // app, vm, jfr
   void* env = nullptr;                   // its JNIEnv
   const uint8_t* java_thread = nullptr;  // what the JVM keeps about it. Gone with the thread.
   jobject ref = nullptr;                 // global, until it ends
   // 0 in it: no Java frame, if it runs no Java code now. Null if this JVM does not tell. Gone with the thread.
   const uint64_t* last_java_sp = nullptr;
   bool ended = false;
-  bool sampled = true;  // the engine that follows threads follows it
-  Nanos cpu_at_end;     // of its native thread, by its own clock
-  bool seen = false;    // had an event since names were last looked at
+  bool sampled = true;      // the engine that follows threads follows it
+  Nanos started, ended_at;  // CLOCK_MONOTONIC; 0: it was there before us, or it has not ended
+  Nanos cpu_at_end;         // of its native thread, by its own clock
+  linux::ThreadUsage usage_at_end;
+  bool seen = false;  // had an event since names were last looked at
   // gc, jit or vm: it is one of the JVM's own threads, and none of the above but its numbers and its name is there.
   std::string_view kind_of_jvm;
 
@@ -95,9 +100,11 @@ class ThreadRegistry {
   [[nodiscard]] uint32_t newest_serial();
   // Reads again the names of threads that had events since the last call; answers those that changed.
   std::vector<JavaThread> refresh_names();
-  // Those that have ended since forget_ended() was last called.
-  std::vector<JavaThread> ended();
-  // Drops threads whose end lies before the previous call: nothing of theirs can still be in a ring.
+  // Those that have ended since the last call.
+  std::vector<JavaThread> take_ended();
+  // Those that have started since the last call, ended or not.
+  std::vector<JavaThread> take_started();
+  // Drops threads that were taken before the previous call: nothing of theirs can still be in a ring.
   void forget_ended();
 
   // The JVM's own structure of a thread.
@@ -130,6 +137,7 @@ class ThreadRegistry {
   void end_jvm_thread_locked(JavaThread& thread);
   [[nodiscard]] bool is_excluded(pid_t tid);
   static std::string name_of(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread);
+  static void name(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, JavaThread& out);
 
   Jvm& jvm_;
   Fields fields_;
@@ -146,7 +154,9 @@ class ThreadRegistry {
   std::unordered_map<uint32_t, std::unique_ptr<JavaThread>> threads_;
   std::unordered_map<pid_t, JavaThread*> live_;
   std::unordered_map<pid_t, JavaThread*> live_of_jvm_;
-  std::vector<uint32_t> ended_, ended_before_;
+  std::vector<uint32_t> started_;
+  std::vector<uint32_t> ended_, ended_and_taken_, ended_before_;
+  const linux::ThreadUsages usages_;
 };
 
 }  // namespace tarsier::agent

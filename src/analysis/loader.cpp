@@ -50,7 +50,6 @@ const Loader::HandledType Loader::kTypes[] = {
     {"tarsier.EngineSamples", &Loader::engine_samples, {"engine", "taken", "written", "failed"}},
     {"tarsier.EngineDropped", &Loader::engine_dropped, {"engine", "cause", "count"}},
     {"tarsier.EngineCounter", &Loader::engine_counter, {"engine", "name", "value"}},
-    {"tarsier.ThreadCpu", &Loader::thread_cpu, {"thread", "kind", "sampled", "cpu"}},
     {"tarsier.ThreadTime", &Loader::thread_time, {"thread", "part", "time", "count"}},
     {"tarsier.Overhead", &Loader::overhead, {"appThreads", "background"}},
 };
@@ -80,7 +79,19 @@ void Loader::chunk(Chunk& chunk) {
     }
     if (handled.name == kExecutionSample) execution_sample_id_ = chunk.type_id(type);
   }
+  if (!only_locks_) select_machine_types(chunk);
   select_lock_types(chunk);
+}
+
+void Loader::select_wide(Chunk& chunk, const WideType& handled) {
+  const TypeIndex type = chunk.type(handled.name);
+  if (!type) return;
+  Selected& selected = select(chunk, type);
+  selected.wide_handler = handled.handler;
+  selected.wide_fields = {};
+  for (size_t i = 0; i < kMaxWideFields; ++i) {
+    if (!handled.fields[i].empty()) selected.wide_fields[i] = chunk.field(type, handled.fields[i]);
+  }
 }
 
 Loader::Selected& Loader::select(Chunk& chunk, TypeIndex type) {
@@ -94,12 +105,12 @@ void Loader::event(const Chunk& chunk, const EventView& event) {
   const TypeIndex type = event.type();
   if (!type || static_cast<size_t>(type.index) >= selected_.size()) return;
   const Selected& selected = selected_[static_cast<size_t>(type.index)];
-  if (selected.handler == nullptr && selected.lock_handler == nullptr) return;
+  if (selected.handler == nullptr && selected.wide_handler == nullptr) return;
   chunk_last_event_ = std::max(chunk_last_event_, event.start().count);
   if (selected.handler != nullptr) {
     (this->*selected.handler)(chunk, event, selected.fields);
   } else {
-    (this->*selected.lock_handler)(chunk, event, selected.lock_fields);
+    (this->*selected.wide_handler)(chunk, event, selected.wide_fields);
   }
 }
 

@@ -41,20 +41,20 @@ class Loader : public recording::Visitor {
     Handler handler;
     std::array<std::string_view, kMaxFields> fields;  // in the order in which the handler wants them
   };
-  // Events of locks have many fields, and a table of their own (loader_locks.cpp).
-  static constexpr size_t kMaxLockFields = 12;
-  using LockFields = std::array<recording::FieldIndex, kMaxLockFields>;
-  using LockHandler = void (Loader::*)(const recording::Chunk&, const recording::EventView&, const LockFields&);
-  struct LockType {
+  // Events with many fields: those of locks (loader_locks.cpp) and of the machine (loader_machine.cpp).
+  static constexpr size_t kMaxWideFields = 13;
+  using WideFields = std::array<recording::FieldIndex, kMaxWideFields>;
+  using WideHandler = void (Loader::*)(const recording::Chunk&, const recording::EventView&, const WideFields&);
+  struct WideType {
     std::string_view name;
-    LockHandler handler;
-    std::array<std::string_view, kMaxLockFields> fields;
+    WideHandler handler;
+    std::array<std::string_view, kMaxWideFields> fields;
   };
   struct Selected {
     Handler handler = nullptr;
     Fields fields;
-    LockHandler lock_handler = nullptr;
-    LockFields lock_fields;
+    WideHandler wide_handler = nullptr;
+    WideFields wide_fields;
   };
   struct ResolvedStack {
     StackIndex stack{};
@@ -75,7 +75,8 @@ class Loader : public recording::Visitor {
     std::optional<Nanos> period;
   };
   static const HandledType kTypes[];
-  static const LockType kLockTypes[];
+  static const WideType kLockTypes[];
+  static const WideType kMachineTypes[];
 
   void execution_sample(const recording::Chunk&, const recording::EventView&, const Fields&);
   void wall_sample(const recording::Chunk&, const recording::EventView&, const Fields&);
@@ -93,18 +94,22 @@ class Loader : public recording::Visitor {
   void engine_samples(const recording::Chunk&, const recording::EventView&, const Fields&);
   void engine_dropped(const recording::Chunk&, const recording::EventView&, const Fields&);
   void engine_counter(const recording::Chunk&, const recording::EventView&, const Fields&);
-  void thread_cpu(const recording::Chunk&, const recording::EventView&, const Fields&);
   void thread_time(const recording::Chunk&, const recording::EventView&, const Fields&);
   void overhead(const recording::Chunk&, const recording::EventView&, const Fields&);
-  void monitor_enter(const recording::Chunk&, const recording::EventView&, const LockFields&);
-  void monitor_exit(const recording::Chunk&, const recording::EventView&, const LockFields&);
-  void thread_park(const recording::Chunk&, const recording::EventView&, const LockFields&);
-  void unpark(const recording::Chunk&, const recording::EventView&, const LockFields&);
-  void lock_hold(const recording::Chunk&, const recording::EventView&, const LockFields&);
-  void deadlock(const recording::Chunk&, const recording::EventView&, const LockFields&);
+  void monitor_enter(const recording::Chunk&, const recording::EventView&, const WideFields&);
+  void monitor_exit(const recording::Chunk&, const recording::EventView&, const WideFields&);
+  void thread_park(const recording::Chunk&, const recording::EventView&, const WideFields&);
+  void unpark(const recording::Chunk&, const recording::EventView&, const WideFields&);
+  void lock_hold(const recording::Chunk&, const recording::EventView&, const WideFields&);
+  void deadlock(const recording::Chunk&, const recording::EventView&, const WideFields&);
+  void thread_cpu(const recording::Chunk&, const recording::EventView&, const WideFields&);
+  void thread_counter(const recording::Chunk&, const recording::EventView&, const WideFields&);
+  void machine_cpu(const recording::Chunk&, const recording::EventView&, const WideFields&);
 
   Selected& select(recording::Chunk& chunk, recording::TypeIndex type);
+  void select_wide(recording::Chunk& chunk, const WideType& handled);
   void select_lock_types(recording::Chunk& chunk);
+  void select_machine_types(recording::Chunk& chunk);
 
   Sample sample(const recording::Chunk&, const recording::EventView&, recording::FieldIndex thread,
                 recording::FieldIndex stack);
@@ -117,9 +122,9 @@ class Loader : public recording::Visitor {
   MethodIndex resolve_class(const recording::Chunk&, recording::ConstantKey key);
   MethodIndex resolve_method(const recording::Chunk&, recording::ConstantKey key);
   ThreadIndex resolve_thread(const recording::Chunk&, recording::ConstantKey key);
-  Sample lock_sample(const recording::Chunk&, const recording::EventView&, const LockFields&);
+  Sample lock_sample(const recording::Chunk&, const recording::EventView&, const WideFields&);
   ThreadIndex other_thread(const recording::Chunk&, const recording::EventView&, recording::FieldIndex field);
-  LockIndex resolve_lock(const recording::Chunk&, const recording::EventView&, const LockFields&);
+  LockIndex resolve_lock(const recording::Chunk&, const recording::EventView&, const WideFields&);
   LockIndex find_lock(const LockObject& lock) { return lock_table_.find_or_add(model_.locks.locks, lock); }
   int64_t end_after(int64_t begin, int64_t duration);
   void fail(Sample& sample, std::string_view cause);

@@ -1,9 +1,9 @@
 // The handlers of events that describe the recording rather than the program.
 #include <algorithm>
 
+#include "analysis/bounded_numbers.h"
 #include "analysis/jfr_period.h"
 #include "analysis/loader.h"
-#include "analysis/thread_kind.h"
 
 namespace tarsier::analysis {
 
@@ -12,16 +12,8 @@ using recording::EventView;
 
 namespace {
 
-// Counts above this are damage; below it they survive JSON and can be added.
-constexpr int64_t kMaxCount = int64_t{1} << 53;
 constexpr int64_t kMaxCpus = 1 << 20;
 
-uint64_t as_count(int64_t number) {
-  return static_cast<uint64_t>(std::clamp<int64_t>(number, 0, kMaxCount));
-}
-Nanos as_nanos(int64_t number) {
-  return Nanos(std::clamp<int64_t>(number, 0, kMaxCount));
-}
 int as_cpus(int64_t number) {
   return static_cast<int>(std::clamp<int64_t>(number, 0, kMaxCpus));
 }
@@ -105,14 +97,6 @@ void Loader::engine_dropped(const Chunk&, const EventView& event, const Fields& 
 void Loader::engine_counter(const Chunk&, const EventView& event, const Fields& fields) {
   const auto& [name, counter, value, u1, u2, u3, u4] = fields;
   engine(event.string(name)).counters[std::string(event.string(counter))] = event.number(value);
-}
-
-void Loader::thread_cpu(const Chunk& chunk, const EventView& event, const Fields& fields) {
-  const auto& [key, kind, sampled, cpu, u1, u2, u3] = fields;
-  Thread& thread = model_.threads[resolve_thread(chunk, event.constant(key)).value];
-  thread.kind = thread_kind_of_name(event.string(kind));
-  thread.sampled = thread.sampled || event.number(sampled) != 0;
-  thread.cpu = as_nanos(event.number(cpu));
 }
 
 void Loader::thread_time(const Chunk& chunk, const EventView& event, const Fields& fields) {

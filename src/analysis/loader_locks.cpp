@@ -22,7 +22,7 @@ int64_t as_time(int64_t ns) {
 
 }  // namespace
 
-const Loader::LockType Loader::kLockTypes[] = {
+const Loader::WideType Loader::kLockTypes[] = {
     {"jdk.JavaMonitorEnter",
      &Loader::monitor_enter,
      {"eventThread", "stackTrace", "failure", "monitorClass", "identity", "address", "duration", "generation",
@@ -45,20 +45,11 @@ const Loader::LockType Loader::kLockTypes[] = {
 };
 
 void Loader::select_lock_types(Chunk& chunk) {
-  for (const LockType& handled : kLockTypes) {
-    const TypeIndex type = chunk.type(handled.name);
-    if (!type) continue;
-    Selected& selected = select(chunk, type);
-    selected.lock_handler = handled.handler;
-    selected.lock_fields = {};
-    for (size_t i = 0; i < kMaxLockFields; ++i) {
-      if (!handled.fields[i].empty()) selected.lock_fields[i] = chunk.field(type, handled.fields[i]);
-    }
-  }
+  for (const WideType& handled : kLockTypes) select_wide(chunk, handled);
 }
 
 // Thread, stack and failure are the first three fields of all of them.
-Sample Loader::lock_sample(const Chunk& chunk, const EventView& event, const LockFields& fields) {
+Sample Loader::lock_sample(const Chunk& chunk, const EventView& event, const WideFields& fields) {
   Sample sample = this->sample(chunk, event, fields[0], fields[1]);
   const std::string_view cause = event.string(fields[2]);
   if (!cause.empty() || sample.stack == StackIndex(0)) fail(sample, cause);
@@ -77,15 +68,15 @@ int64_t Loader::end_after(int64_t begin, int64_t duration) {
   return begin + duration;
 }
 
-LockIndex Loader::resolve_lock(const Chunk& chunk, const EventView& event, const LockFields& fields) {
-  const auto& [u1, u2, u3, klass, identity, address, u4, u5, u6, u7, u8, u9] = fields;
+LockIndex Loader::resolve_lock(const Chunk& chunk, const EventView& event, const WideFields& fields) {
+  const auto& [u1, u2, u3, klass, identity, address, u4, u5, u6, u7, u8, u9, u13] = fields;
   const int64_t number = event.number(identity);
   return find_lock(
       {.klass = resolve_class(chunk, event.constant(klass)), .identity = number != 0 ? number : event.number(address)});
 }
 
-void Loader::monitor_enter(const Chunk& chunk, const EventView& event, const LockFields& fields) {
-  const auto& [u1, u2, u3, u4, u5, u6, duration, generation, sequence, previous, after_wait, ongoing] = fields;
+void Loader::monitor_enter(const Chunk& chunk, const EventView& event, const WideFields& fields) {
+  const auto& [u1, u2, u3, u4, u5, u6, duration, generation, sequence, previous, after_wait, ongoing, u13] = fields;
   const Sample sample = lock_sample(chunk, event, fields);
   const bool goes_on = event.number(ongoing) != 0;
   model_.locks.enters.push_back({.begin_ns = sample.time_ns,
@@ -101,8 +92,8 @@ void Loader::monitor_enter(const Chunk& chunk, const EventView& event, const Loc
   locks_.came(model_, model_.locks.enters.back().end_ns);
 }
 
-void Loader::monitor_exit(const Chunk& chunk, const EventView& event, const LockFields& fields) {
-  const auto& [u1, u2, u3, u4, u5, u6, generation, sequence, next, u7, u8, u9] = fields;
+void Loader::monitor_exit(const Chunk& chunk, const EventView& event, const WideFields& fields) {
+  const auto& [u1, u2, u3, u4, u5, u6, generation, sequence, next, u7, u8, u9, u13] = fields;
   const Sample sample = lock_sample(chunk, event, fields);
   model_.locks.exits.push_back({.time_ns = sample.time_ns,
                                 .sequence = event.number(sequence),
@@ -113,8 +104,8 @@ void Loader::monitor_exit(const Chunk& chunk, const EventView& event, const Lock
   locks_.came(model_, sample.time_ns);
 }
 
-void Loader::thread_park(const Chunk& chunk, const EventView& event, const LockFields& fields) {
-  const auto& [u1, u2, u3, klass, u4, u5, duration, sequence, end_sequence, owner, of_class, of_identity] = fields;
+void Loader::thread_park(const Chunk& chunk, const EventView& event, const WideFields& fields) {
+  const auto& [u1, u2, u3, klass, u4, u5, duration, sequence, end_sequence, owner, of_class, of_identity, u13] = fields;
   const Sample sample = lock_sample(chunk, event, fields);
   const bool has_blocker = event.constant(klass).key != 0;
   const ConstantKey condition_of = event.constant(of_class);
@@ -133,8 +124,8 @@ void Loader::thread_park(const Chunk& chunk, const EventView& event, const LockF
   locks_.came(model_, model_.locks.parks.back().end_ns);
 }
 
-void Loader::unpark(const Chunk& chunk, const EventView& event, const LockFields& fields) {
-  const auto& [u1, u2, u3, target, sequence, u4, u5, u6, u7, u8, u9, u10] = fields;
+void Loader::unpark(const Chunk& chunk, const EventView& event, const WideFields& fields) {
+  const auto& [u1, u2, u3, target, sequence, u4, u5, u6, u7, u8, u9, u10, u13] = fields;
   const Sample sample = lock_sample(chunk, event, fields);
   model_.locks.unparks.push_back({.time_ns = sample.time_ns,
                                   .sequence = event.number(sequence),
@@ -144,8 +135,8 @@ void Loader::unpark(const Chunk& chunk, const EventView& event, const LockFields
   locks_.came(model_, sample.time_ns);
 }
 
-void Loader::lock_hold(const Chunk& chunk, const EventView& event, const LockFields& fields) {
-  const auto& [u1, u2, u3, u4, u5, u6, duration, from_before, u7, u8, u9, u10] = fields;
+void Loader::lock_hold(const Chunk& chunk, const EventView& event, const WideFields& fields) {
+  const auto& [u1, u2, u3, u4, u5, u6, duration, from_before, u7, u8, u9, u10, u13] = fields;
   const Sample sample = lock_sample(chunk, event, fields);
   const bool before = event.number(from_before) != 0;
   model_.locks.holds.push_back(

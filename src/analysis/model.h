@@ -14,6 +14,7 @@
 
 #include "analysis/deadlock.h"
 #include "analysis/lock_events.h"
+#include "analysis/machine.h"
 #include "analysis/profile.h"
 #include "analysis/samples.h"
 #include "base/result.h"
@@ -40,8 +41,8 @@ struct StackNode {
   FrameType type = FrameType::kJava;
 };
 
-enum class ThreadKind : uint8_t { kApp, kGc, kJit, kVm, kTarsier, kOther };
-std::string_view thread_kind_name(ThreadKind kind);  // app gc jit vm tarsier other
+enum class ThreadKind : uint8_t { kApp, kGc, kJit, kVm, kJfr, kTarsier, kOther };
+std::string_view thread_kind_name(ThreadKind kind);  // app gc jit vm jfr tarsier other
 
 struct Thread {
   int64_t os_id = 0;
@@ -52,6 +53,7 @@ struct Thread {
   bool sampled = false;      // an engine samples it
   std::optional<Nanos> cpu;  // by the kernel's account, if recorded; with that of virtual threads that it carried
   Nanos carried{};           // what the samples of those stand for
+  Resources resources;
 };
 
 // What became of a thread's time, by the kernel's account, with what waits are made of.
@@ -130,6 +132,8 @@ struct Model {
   std::vector<Deadlock> deadlocks;
   std::shared_ptr<const LockBlame> lock_blame;     // see lock_blame.h; none if the model was not loaded
   std::map<ThreadIndex, ThreadTime> thread_times;  // of those that an engine kept account of
+  std::map<ThreadIndex, Counters> thread_counters;
+  std::optional<MachineCpu> machine;  // none if it was not recorded
   // CPU time of threads that no engine samples, by kind, by the kernel's account; our own thread is not among them.
   std::map<ThreadKind, Nanos> unsampled_cpu;
 };

@@ -12,11 +12,12 @@ struct KindNames {
   std::string_view root;
 };
 // In the order of the enumeration.
-constexpr std::array<KindNames, 6> kKinds = {{
+constexpr std::array<KindNames, 7> kKinds = {{
     {ThreadKind::kApp, "app", "[application threads not sampled]"},
     {ThreadKind::kGc, "gc", "[GC]"},
     {ThreadKind::kJit, "jit", "[JIT]"},
     {ThreadKind::kVm, "vm", "[VM]"},
+    {ThreadKind::kJfr, "jfr", "[JFR]"},
     {ThreadKind::kTarsier, "tarsier", "[tarsier]"},
     {ThreadKind::kOther, "other", "[other native threads]"},
 }};

@@ -79,7 +79,7 @@ std::string with_commas(std::string_view text) {
   return plain;
 }
 
-constexpr std::array<Row, 22> kRows = {{
+constexpr std::array<Row, 24> kRows = {{
     {"cpu", Row::Takes::kNothing,
      [](AgentString& a, std::string_view) -> Status {
        a.session.cpu = true;
@@ -158,6 +158,21 @@ constexpr std::array<Row, 22> kRows = {{
     {"duration", Row::Takes::kValue,
      [](AgentString& a, std::string_view v) { return assign(a.session.duration, parse_duration(v)); },
      [](const SessionOptions& o) { return o.duration.count == 0 ? "" : format_duration(o.duration); }},
+    {"account", Row::Takes::kValue,
+     [](AgentString& a, std::string_view v) -> Status {
+       if (Status status = assign(a.session.account, parse_duration(v)); !status) return status;
+       if (a.session.account < kFinestAccount || a.session.account > kCoarsestAccount) {
+         return Error{Errc::kUsage, "'" + std::string(v) + "' is not between 10ms and 1s"};
+       }
+       return {};
+     },
+     [](const SessionOptions& o) { return o.account == SessionOptions().account ? "" : format_duration(o.account); }},
+    {"procfs", Row::Takes::kValue,
+     [](AgentString& a, std::string_view v) -> Status {
+       a.session.procfs = with_commas(v);
+       return {};
+     },
+     [](const SessionOptions& o) { return without_commas(o.procfs); }},
     {"memory", Row::Takes::kValue,
      [](AgentString& a, std::string_view v) { return assign(a.session.memory, parse_size(v)); },
      [](const SessionOptions& o) { return o.memory == SessionOptions().memory ? "" : std::to_string(o.memory.count); }},

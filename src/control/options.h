@@ -12,6 +12,7 @@ namespace tarsier::control {
 
 constexpr Bytes kMaxAllocInterval{1 << 30};
 constexpr Nanos kDefaultInterval = millis(1);
+constexpr Nanos kFinestAccount = millis(10), kCoarsestAccount = seconds(1);
 constexpr int kMaxSaveFragments = 1'000'000;
 
 struct SessionOptions {
@@ -28,9 +29,11 @@ struct SessionOptions {
       "";             // perf, cputimer, timekeeper, ebpf, perf-rings, wall, itimer, real; empty: the best that works
   Nanos interval{0};  // 0: 1 ms, or the finest that the clock can do
   Nanos duration{0};  // 0: until stopped
-  Bytes memory{64 << 20};  // bound for everything the agent holds
-  int max_depth = 2048;    // frames of one stack
-  bool native = false;     // native frames as well, and the JVM's own threads
+  Nanos account{seconds(1)};  // how often it is asked who has used how much CPU time, for what was stolen meanwhile
+  std::string procfs = "";    // instead of /proc for the machine's times; for tests
+  Bytes memory{64 << 20};     // bound for everything the agent holds
+  int max_depth = 2048;       // frames of one stack
+  bool native = false;        // native frames as well, and the JVM's own threads
   Bytes chunk_size{256 << 20};
   Nanos chunk_age{seconds(3600)};
   int save_fragments = 0;  // one of so many is saved; 0: none

@@ -203,11 +203,63 @@ constexpr Field kEngineCounter[] = {
     {"value", Kind::kLong, "Value"},
 };
 
+// Cumulative since the session began; kUnknown: not known.
 constexpr Field kThreadCpu[] = {
     {"thread", Kind::kThread, "Thread"},
-    {"kind", Kind::kString, "Kind", "app, gc, jit, vm, tarsier or other"},
+    {"kind", Kind::kString, "Kind", "app, gc, jit, vm, jfr, tarsier or other"},
     {"sampled", Kind::kBool, "Sampled", "True if an engine samples this thread"},
     {"cpu", Kind::kNanos, "CPU Time", "Used since the session began"},
+    {"system", Kind::kNanos, "System Time", "Of it in the kernel"},
+    {"runQueue", Kind::kNanos, "Run Queue", "Could have run, but had no CPU"},
+    {"voluntarySwitches", Kind::kLong, "Voluntary Context Switches", "Went to sleep"},
+    {"involuntarySwitches", Kind::kLong, "Involuntary Context Switches", "Lost its CPU to another thread"},
+    {"minorFaults", Kind::kLong, "Minor Page Faults"},
+    {"majorFaults", Kind::kLong, "Major Page Faults", "Had to be read from a disk"},
+    {"migrations", Kind::kLong, "Migrations", "From one CPU to another"},
+    {"steal", Kind::kNanos, "Steal Time", "Its part of what the hypervisor took, in proportion to its CPU time"},
+    {"stealScheduled", Kind::kNanos, "Steal Time by Schedule",
+     "What was taken while it was on a CPU, interrupts included: its time there without its CPU time"},
+};
+
+constexpr Field kThreadStart[] = {
+    {"eventThread", Kind::kThread, "Event Thread", "Thread in which event was committed in"},
+    {"stackTrace", Kind::kStack, "Stack Trace", "Stack Trace starting from the method the event was committed in"},
+    {"thread", Kind::kThread, "New Java Thread"},
+    {"parentThread", Kind::kThread, "Parent Java Thread"},
+};
+
+constexpr Field kThreadEnd[] = {
+    {"eventThread", Kind::kThread, "Event Thread", "Thread in which event was committed in"},
+    {"thread", Kind::kThread, "Java Thread"},
+};
+
+constexpr Field kThreadCpuLoad[] = {
+    {"eventThread", Kind::kThread, "Event Thread", "Thread in which event was committed in"},
+    {"user", Kind::kShare, "User Mode CPU Load", "User mode thread CPU load"},
+    {"system", Kind::kShare, "System Mode CPU Load", "System mode thread CPU load"},
+};
+
+// Cumulative since the session began, or since the counter was opened in the thread.
+constexpr Field kThreadCounter[] = {
+    {"thread", Kind::kThread, "Thread"},
+    {"name", Kind::kString, "Name", "Of the event that is counted, as perf calls it"},
+    {"value", Kind::kLong, "Value", "Scaled up if the counter was shared with others"},
+    {"enabled", Kind::kNanos, "Enabled", "How long it should have counted"},
+    {"running", Kind::kNanos, "Running", "How long it did: less if the hardware has too few counters"},
+};
+
+// Cumulative since the session began. What was stolen is what the threads, the other processes and nobody had.
+constexpr Field kMachineCpu[] = {
+    {"busy", Kind::kNanos, "Busy", "Time of all CPUs in which they ran something, without what was stolen"},
+    {"idle", Kind::kNanos, "Idle"},
+    {"steal", Kind::kNanos, "Steal Time", "Taken by the hypervisor while there was something to run"},
+    {"stealOfThreads", Kind::kNanos, "Of This Process", "Its part, in proportion to CPU time"},
+    {"stealOfOthers", Kind::kNanos, "Of Other Processes"},
+    {"stealRemainder", Kind::kNanos, "Of Nobody", "Nobody was seen to use a CPU meanwhile"},
+    {"processCpu", Kind::kNanos, "CPU Time of This Process"},
+    {"inCpuTime", Kind::kString, "In CPU Time",
+     "included or excluded: does the kernel count stolen time as CPU time of the threads?"},
+    {"source", Kind::kString, "Source", "Where these numbers come from, and how it was found out"},
 };
 
 // Cumulative since the session began; the last one of a thread and a part counts.
@@ -282,6 +334,9 @@ constexpr std::array<EventType, static_cast<size_t>(Event::kCount)> kTypes = {{
      "A lock that others waited for was held, and is released", kLockHold},
     {Event::kDeadlock, "tarsier.Deadlock", "Deadlock", "Tarsier",
      "Threads wait for one another, and none will ever go on; when it was noticed", kDeadlock},
+    {Event::kThreadStart, "jdk.ThreadStart", "Java Thread Start", "Java Application", "A thread began to run Java code",
+     kThreadStart},
+    {Event::kThreadEnd, "jdk.ThreadEnd", "Java Thread End", "Java Application", "A thread has ended", kThreadEnd},
     {Event::kJvmInformation, "jdk.JVMInformation", "JVM Information", "Java Virtual Machine",
      "Description of the JVM and of the Java application", kJvmInformation},
     {Event::kSession, "tarsier.Session", "Session", "Tarsier", "One run of the agent", kSession},
@@ -295,6 +350,12 @@ constexpr std::array<EventType, static_cast<size_t>(Event::kCount)> kTypes = {{
      "A number that an engine reports about itself", kEngineCounter},
     {Event::kThreadCpu, "tarsier.ThreadCpu", "Thread CPU", "Tarsier", "CPU time of a thread by the kernel's account",
      kThreadCpu},
+    {Event::kThreadCpuLoad, "jdk.ThreadCPULoad", "Thread CPU Load", "Operating System/Processor",
+     "What a thread has used of all CPUs since the last one", kThreadCpuLoad},
+    {Event::kThreadCounter, "tarsier.ThreadCounter", "Thread Counter", "Tarsier", "What a thread has caused, counted",
+     kThreadCounter},
+    {Event::kMachineCpu, "tarsier.MachineCpu", "Machine CPU", "Tarsier",
+     "What became of the time of all CPUs, and who suffered from what the hypervisor took", kMachineCpu},
     {Event::kThreadTime, "tarsier.ThreadTime", "Thread Time", "Tarsier",
      "Where the time of a thread went since the session began or it started", kThreadTime},
     {Event::kOverhead, "tarsier.Overhead", "Overhead", "Tarsier", "What the recording itself costs", kOverhead},

@@ -19,6 +19,7 @@ enum class Kind : uint8_t {
   kNanos,        // long, shown as a time span
   kBytes,        // long, shown as an amount of data
   kEpochMillis,  // long, shown as a date
+  kShare,        // float, 0 to 1, shown as a percentage
   kBinary,       // byte[]
   kThread,       // constants from here on: an id that the writer gave out
   kStack,
@@ -46,6 +47,8 @@ enum class Event : uint8_t {
   kUnpark,
   kLockHold,
   kDeadlock,
+  kThreadStart,
+  kThreadEnd,
   kJvmInformation,
   kSession,
   kEngineUsed,
@@ -53,6 +56,9 @@ enum class Event : uint8_t {
   kEngineDropped,
   kEngineCounter,
   kThreadCpu,
+  kThreadCpuLoad,
+  kThreadCounter,
+  kMachineCpu,
   kThreadTime,
   kOverhead,
   kSavedJvm,

@@ -38,6 +38,7 @@ void write_golden(const std::string& path) {
         const bool is_small = field.kind == Kind::kThreadState || field.kind == Kind::kBool;
         Value value = is_small ? int64_t{1} : int64_t{1} << (20 + round);
         if (field.kind == Kind::kString) value = field.name;
+        if (field.kind == Kind::kShare) value = 0.25F;
         if (field.kind == Kind::kThread) value = threads[type.fields.size() % 3];
         if (field.kind == Kind::kClass) value = writer.klass(round ? "[Lcom/example/Work;" : "com/example/Work");
         if (field.kind == Kind::kStack) value = writer.stack(frames, round == 1);

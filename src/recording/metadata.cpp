@@ -90,6 +90,7 @@ constexpr TypeSpec kTypes[] = {
     {TypeId::kLong, "long", {}, {}},
     {TypeId::kString, "java.lang.String", {}, {}},
     {TypeId::kByte, "byte", {}, {}},
+    {TypeId::kFloat, "float", {}, {}},
     {TypeId::kThread, "java.lang.Thread", "Thread", kThreadFields},
     {TypeId::kClass, "java.lang.Class", "Java Class", kClassFields},
     {TypeId::kThreadGroup, "jdk.types.ThreadGroup", "Thread Group", kThreadGroupFields},
@@ -118,6 +119,7 @@ constexpr AnnotationSpec kAnnotations[] = {
     {TypeId::kTimestamp, "jdk.jfr.Timestamp", true, Store::kInline},
     {TypeId::kTimespan, "jdk.jfr.Timespan", true, Store::kInline},
     {TypeId::kDataAmount, "jdk.jfr.DataAmount", true, Store::kInline},
+    {TypeId::kPercentage, "jdk.jfr.Percentage", true, Store::kConstant},
 };
 
 // How each Kind of the table is stored, indexed by Kind.
@@ -136,6 +138,7 @@ constexpr KindSpec kKinds[] = {
     {Kind::kNanos, TypeId::kLong, Store::kInline, TypeId::kTimespan, "NANOSECONDS"},
     {Kind::kBytes, TypeId::kLong, Store::kInline, TypeId::kDataAmount, "BYTES"},
     {Kind::kEpochMillis, TypeId::kLong, Store::kInline, TypeId::kTimestamp, "MILLISECONDS_SINCE_EPOCH"},
+    {Kind::kShare, TypeId::kFloat, Store::kInline, TypeId::kPercentage},
     {Kind::kBinary, TypeId::kByte, Store::kArray},
     {Kind::kThread, TypeId::kThread, Store::kConstant},
     {Kind::kStack, TypeId::kStackTrace, Store::kConstant},
@@ -217,6 +220,7 @@ void add_event_type(Element& metadata, const EventType& event) {
     annotate(field, TypeId::kLabel, spec.label);
     annotate(field, TypeId::kDescription, spec.description);
     annotate(field, kind.content, kind.unit);
+    if (kind.content == TypeId::kPercentage) field.add("annotation").set("class", kind.content);  // needs no unit
   }
   annotate(type, TypeId::kLabel, event.label);
   annotate(type, TypeId::kDescription, event.description);

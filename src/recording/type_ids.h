@@ -32,6 +32,8 @@ enum class TypeId : uint8_t {  // 0 and 1 are the metadata and checkpoint events
   kTimespan,
   kDataAmount,
   kByte,
+  kFloat,
+  kPercentage,
   kFirstEvent = 40,
 };
 

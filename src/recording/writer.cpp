@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cassert>
 #include <map>
 #include <numeric>
@@ -173,6 +174,8 @@ class FileWriter final : public Writer {
       case Kind::kBytes:
       case Kind::kEpochMillis:
         return buffer_.int64(as<int64_t>(value));
+      case Kind::kShare:
+        return buffer_.be(std::bit_cast<uint32_t>(as<float>(value)), 4);
       case Kind::kThreadState:
         return buffer_.int64(as<int64_t>(value) + 1);  // 0 is null
       case Kind::kString:

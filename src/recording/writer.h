@@ -33,7 +33,10 @@ namespace tarsier::recording {
 // Strings: std::string_view, nullptr data means null. Numbers, bools and thread states: int64_t.
 enum class ThreadState : uint8_t { kRunnable, kSleeping, kCount };
 using Binary = std::span<const uint8_t>;  // not in sticky events
-using Value = std::variant<int64_t, std::string_view, ThreadId, StackId, ClassId, Binary>;
+using Value = std::variant<int64_t, std::string_view, ThreadId, StackId, ClassId, Binary, float>;
+
+// A number that is not known, as JFR has it.
+constexpr int64_t kUnknown = INT64_MIN;
 
 class Writer {
  public:

@@ -112,7 +112,7 @@ TEST(Writer, RenamedThreadKeepsItsOldNameInOldEvents) {
   const auto cpu = [&](std::string_view name) {
     const ThreadId thread = writer->thread({"os", 5, name, 6, false});
     const Value values[] = {thread, std::string_view("app"), int64_t{1}, int64_t{1}};
-    writer->event(Event::kThreadCpu, monotonic_now(), values);
+    writer->event(Event::kThreadTime, monotonic_now(), values);
     return thread;
   };
   const ThreadId first = cpu("before");
@@ -244,9 +244,9 @@ TEST(Writer, RotatesBySizeAndEveryChunkHasItsConstantsAndStickyEvents) {
                         int64_t{0}};
   writer->sticky_event(Event::kEngineUsed, "cpu", monotonic_now(), used);
   const Value cpu[] = {writer->thread({"gc", 9, {}, 0, false}), std::string_view("gc"), int64_t{0}, int64_t{5}};
-  writer->sticky_event(Event::kThreadCpu, "9", monotonic_now(), cpu);
+  writer->sticky_event(Event::kThreadTime, "9", monotonic_now(), cpu);
   const Value newer[] = {writer->thread({"gc", 9, {}, 0, false}), std::string_view("gc"), int64_t{0}, int64_t{6}};
-  writer->sticky_event(Event::kThreadCpu, "9", monotonic_now(), newer);
+  writer->sticky_event(Event::kThreadTime, "9", monotonic_now(), newer);
   for (int i = 0; i < 10000; ++i) {
     write_sample(*writer, i);
     if (i % 500 == 0) {
@@ -258,16 +258,16 @@ TEST(Writer, RotatesBySizeAndEveryChunkHasItsConstantsAndStickyEvents) {
   struct PerChunk final : Visitor {
     void chunk(Chunk& chunk) override {
       samples.push_back(0), used.push_back(0), cpu.push_back(0), last_cpu.push_back(0);
-      for (const char* name : {"jdk.ExecutionSample", "tarsier.EngineUsed", "tarsier.ThreadCpu"}) {
+      for (const char* name : {"jdk.ExecutionSample", "tarsier.EngineUsed", "tarsier.ThreadTime"}) {
         chunk.select(chunk.type(name));
       }
     }
     void event(const Chunk& chunk, const EventView& event) override {
       const std::string_view name = chunk.type_name(event.type());
       if (name == "tarsier.EngineUsed") ++used.back();
-      if (name == "tarsier.ThreadCpu") {
+      if (name == "tarsier.ThreadTime") {
         ++cpu.back();
-        last_cpu.back() = event.number(chunk.field(event.type(), "cpu"));
+        last_cpu.back() = event.number(chunk.field(event.type(), "time"));
         ThreadInfo thread;
         EXPECT_TRUE(chunk.thread(event.constant(chunk.field(event.type(), "thread")), thread));
         EXPECT_EQ(thread.os_name, "gc");
@@ -316,7 +316,7 @@ TEST(Writer, ForgetsItsTablesWhenTheyGrowPastTheLimitAndSaysSo) {
   options.memory = Bytes(4 << 20);
   auto writer = open_writer(file, options);
   const Value cpu[] = {writer->thread({"gc", 9, {}, 0, false}), std::string_view("gc"), int64_t{0}, int64_t{5}};
-  writer->sticky_event(Event::kThreadCpu, "9", monotonic_now(), cpu);
+  writer->sticky_event(Event::kThreadTime, "9", monotonic_now(), cpu);
   int samples = 0;
   while (writer->generation() < 3) {
     for (int i = 0; i < 2000; ++i, ++samples) {
@@ -343,7 +343,7 @@ TEST(Writer, ForgetsItsTablesWhenTheyGrowPastTheLimitAndSaysSo) {
     ASSERT_THAT(lines[i], HasSubstr("=m" + n + "/m" + n + "/" + n + "/")) << i;
     ASSERT_THAT(lines[i], HasSubstr("stackTrace=C.m" + n + "()V:1@1")) << i;
   }
-  for (const std::string& line : lines_of(file, {"tarsier.ThreadCpu"})) EXPECT_THAT(line, HasSubstr("thread=gc/"));
+  for (const std::string& line : lines_of(file, {"tarsier.ThreadTime"})) EXPECT_THAT(line, HasSubstr("thread=gc/"));
 }
 
 TEST(Writer, AFullBufferIsWrittenWithoutAFlush) {
