@@ -20,6 +20,8 @@
 
 namespace tarsier::analysis {
 
+inline constexpr size_t kThreadKinds = static_cast<size_t>(ThreadKind::kOther) + 1;
+
 struct TopThreadId {
   int64_t os_id = 0, java_id = 0;
   auto operator<=>(const TopThreadId&) const = default;
@@ -47,9 +49,9 @@ struct TopMethodRow {
 };
 
 struct TopSnapshot {
-  Nanos span;                   // what the figures are about
-  Nanos since_start;            // of the session
-  std::array<double, 6> cpu{};  // in CPUs, by ThreadKind
+  Nanos span;                              // what the figures are about
+  Nanos since_start;                       // of the session
+  std::array<double, kThreadKinds> cpu{};  // in CPUs, by ThreadKind
   std::optional<double> system, queue, steal, blocked, allocated;
   double own_app = 0;  // our handlers in the application's threads, in CPUs; of our own threads: `cpu`
   uint64_t taken = 0, dropped = 0, failed = 0;  // samples and events of all engines, since the start
@@ -152,7 +154,7 @@ class TopModel {
 
   std::map<TopThreadId, Thread> threads_;
   std::array<TopAmount, kTopFigures> process_{};
-  std::array<TopAmount, 6> kinds_{};
+  std::array<TopAmount, kThreadKinds> kinds_{};
   uint32_t known_ = 0;
   TopAmount own_app_;
   int64_t own_app_ns_ = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/thread_kind.h"
+#include "recording/writer.h"
 
 namespace tarsier::analysis {
 
@@ -133,7 +134,9 @@ void TopReader::thread_park(const Chunk& chunk, const EventView& event, const Fi
 void TopReader::thread_cpu(const Chunk& chunk, const EventView& event, const Fields& fields) {
   TopModel::Account account;
   for (size_t i = 0; i < account.size(); ++i) {
-    if (fields[2 + i]) account[i] = event.number(fields[2 + i]);
+    if (!fields[2 + i]) continue;
+    const int64_t number = event.number(fields[2 + i]);
+    if (number != recording::kUnknown) account[i] = number;
   }
   model_.account(who(chunk, event.constant(fields[0])), thread_kind_of_name(event.string(fields[1])), account);
 }

@@ -32,10 +32,14 @@ class TopReaderTest : public testing::Test {
   ThreadId thread(std::string_view name, int64_t os_id, int64_t java_id, bool is_virtual = false) {
     return writer->thread({name, os_id, java_id != 0 ? name : std::string_view(), java_id, is_virtual});
   }
-  // Whatever the table's event has more fields than these is 0.
-  void account(ThreadId who, std::string_view kind, int64_t cpu_ns) {
+  // What is not told here is not known.
+  void account(ThreadId who, std::string_view kind, int64_t cpu_ns, int64_t queue_ns = recording::kUnknown,
+               int64_t steal_ns = recording::kUnknown) {
     std::vector<Value> values = {who, kind, int64_t{1}, cpu_ns};
-    values.resize(recording::event_type(Event::kThreadCpu).fields.size(), int64_t{0});
+    const auto fields = recording::event_type(Event::kThreadCpu).fields;
+    for (const auto& field : fields.subspan(values.size())) {
+      values.push_back(field.name == "runQueue" ? queue_ns : field.name == "steal" ? steal_ns : recording::kUnknown);
+    }
     writer->event(Event::kThreadCpu, start, values);
   }
   void sample(ThreadId who, std::string_view method, std::string_view failure = {}, ThreadId carrier = {}) {
@@ -88,6 +92,24 @@ TEST_F(TopReaderTest, EachLookHasWhatIsNew) {
   EXPECT_DOUBLE_EQ(now.threads[0].cpu, 0.5);
   EXPECT_EQ(now.threads[0].method, "a.B.cold");
   EXPECT_EQ(now.methods[0].name, "a.B.cold");
+}
+
+TEST_F(TopReaderTest, WhatTheKernelKnowsIsReadAndTheRestIsUnknown) {
+  account(thread("known", 11, 1), "app", 300'000'000, 200'000'000, 100'000'000);
+  account(thread("plain", 12, 2), "app", 300'000'000);
+  account(thread("JFR Recorder", 13, 3), "jfr", 50'000'000);
+  end_second(1);
+  look();
+  const TopSnapshot now = tail.model().snapshot(TopSpan::kLast);
+  ASSERT_EQ(now.threads.size(), 3u);
+  EXPECT_DOUBLE_EQ(*now.threads[0].queue, 0.2);
+  EXPECT_DOUBLE_EQ(*now.threads[0].steal, 0.1);
+  EXPECT_DOUBLE_EQ(*now.threads[0].waiting, 0.5);
+  EXPECT_FALSE(now.threads[0].system || now.threads[0].migrations);
+  EXPECT_FALSE(now.threads[1].queue || now.threads[1].steal || now.threads[1].waiting);
+  EXPECT_DOUBLE_EQ(*now.steal, 0.1);
+  EXPECT_FALSE(now.system);
+  EXPECT_DOUBLE_EQ(now.cpu_of(ThreadKind::kJfr), 0.05);
 }
 
 TEST_F(TopReaderTest, WithoutANewRoundThereIsNothingToSettle) {

@@ -112,6 +112,9 @@ TopLine cpu_line(const TopSnapshot& snapshot, const TopTitle& title, size_t colu
                            {"other", ThreadKind::kOther}}) {
     parts.emplace_back(std::string(part.name) + " " + percent(snapshot.cpu_of(part.kind)), TopStyle::kPlain);
   }
+  if (snapshot.cpu_of(ThreadKind::kJfr) > 0) {
+    parts.emplace_back("JFR " + percent(snapshot.cpu_of(ThreadKind::kJfr)), TopStyle::kPlain);
+  }
   parts.emplace_back("tarsier " + percent(snapshot.cpu_of(ThreadKind::kTarsier) + snapshot.own_app) + " + " +
                          percent(title.command_cpu),
                      TopStyle::kPlain);
