@@ -117,8 +117,8 @@ void CpuAccount::settle(bool at_once) {
   }
 }
 
-void CpuAccount::account_for_ended_threads(std::span<const JavaThread> ended) {
-  for (const JavaThread& thread : ended) {
+void CpuAccount::account_for_ended_threads() {
+  for (const JavaThread& thread : threads_.ended()) {
     const auto it = entries_.find(thread.tid);
     if (thread.cpu_at_end.count == 0) continue;  // went without a word
     // A clock that went backwards is that of another native thread with the same id; but the same Java thread's may
@@ -151,15 +151,15 @@ void CpuAccount::account_for_ended_threads(std::span<const JavaThread> ended) {
   }
 }
 
-void CpuAccount::update(std::span<const JavaThread> ended) {
-  update(ended, false);
+void CpuAccount::update() {
+  update(false);
 }
 
-void CpuAccount::finish(std::span<const JavaThread> ended) {
-  update(ended, true);
+void CpuAccount::finish() {
+  update(true);
 }
 
-void CpuAccount::update(std::span<const JavaThread> ended, bool last) {
+void CpuAccount::update(bool last) {
   // First, so that what is used while we look at the threads does not count as nobody's.
   const Nanos process_cpu = clock_now(CLOCK_PROCESS_CPUTIME_ID);
   if (first_) {
@@ -167,7 +167,7 @@ void CpuAccount::update(std::span<const JavaThread> ended, bool last) {
     process_at_start_ = linux::usage_of_process();
   }
   // Threads that have ended since: what they used after the last look, or all of it if they lived between two looks.
-  account_for_ended_threads(ended);
+  account_for_ended_threads();
   const auto tids = linux::thread_ids();
   const std::unordered_set<pid_t> present(tids.begin(), tids.end());
   for (auto it = entries_.begin(); it != entries_.end();) {

@@ -6,7 +6,6 @@
 
 #include <array>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -27,10 +26,10 @@ class CpuAccount {
   CpuAccount(ThreadRegistry& threads, recording::Writer& writer, const std::string& proc_root = "/proc");
 
   // Once before the first engine starts, then about once a second: writes a tarsier.ThreadCpu for each thread that has
-  // used CPU time since the last call, and a tarsier.MachineCpu. `ended`: Java threads, since the last call.
-  void update(std::span<const JavaThread> ended);
+  // used CPU time since the last call, and a tarsier.MachineCpu.
+  void update();
   // Likewise, at the end: of all threads, all that is known.
-  void finish(std::span<const JavaThread> ended);
+  void finish();
   // Between two of those, as often as one likes; it looks once in `interval`, and less if that would take more than
   // three hundredths of the time: at the clocks only, so that what was stolen goes to those that ran meanwhile.
   void look(Nanos interval);
@@ -70,11 +69,11 @@ class CpuAccount {
   void settle(bool at_once);
   void identify(Entry& entry);
   void retire(Entry& entry);
-  void account_for_ended_threads(std::span<const JavaThread> ended);
+  void account_for_ended_threads();
   void account_for_ends(Nanos process_cpu);
   void account_for_ends(const linux::ThreadUsage& process);
   void read_usage(Entry& entry);
-  void update(std::span<const JavaThread> ended, bool last);
+  void update(bool last);
   void write(Entry& entry);
   void write_load(Entry& entry, Nanos now, Nanos system);
   void write_machine(Nanos process_cpu);

@@ -245,7 +245,7 @@ Status Session::start() {
   write_session_events();
   const std::string& procfs = options_.session.procfs;
   cpu_ = std::make_unique<CpuAccount>(*threads_, *writer_, procfs.empty() ? "/proc" : procfs);
-  cpu_->update({});
+  cpu_->update();
   lives_ = std::make_unique<ThreadLives>(*threads_, *writer_);
 
   attach_callbacks(*this);
@@ -399,11 +399,11 @@ bool Session::must_flush_early() const {
 }
 
 void Session::housekeeping(bool last) {
+  threads_->settle_ended();
   for (auto& engine : engines_) engine->settle();
   for (const JavaThread& thread : threads_->refresh_names()) writer_->thread(thread.info());
-  const std::vector<JavaThread> ended = threads_->take_ended();
-  lives_->update(ended);
-  last ? cpu_->finish(ended) : cpu_->update(ended);
+  lives_->update();
+  last ? cpu_->finish() : cpu_->update();
   write_stats();
   threads_->forget_ended();
   flush();

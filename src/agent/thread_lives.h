@@ -1,8 +1,6 @@
 // Tells of threads that begin and end: jdk.ThreadStart, jdk.ThreadEnd. Session thread.
 #pragma once
 
-#include <span>
-
 #include "agent/thread_registry.h"
 #include "recording/writer.h"
 
@@ -11,8 +9,8 @@ namespace tarsier::agent {
 class ThreadLives {
  public:
   ThreadLives(ThreadRegistry& threads, recording::Writer& writer) : threads_(threads), writer_(writer) {}
-  // `ended`: since the last call.
-  void update(std::span<const JavaThread> ended);
+  // Before those that have ended are forgotten.
+  void update();
 
  private:
   ThreadRegistry& threads_;

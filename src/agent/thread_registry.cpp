@@ -329,12 +329,16 @@ std::vector<JavaThread> ThreadRegistry::refresh_names() {
   return changed;
 }
 
-std::vector<JavaThread> ThreadRegistry::take_ended() {
+void ThreadRegistry::settle_ended() {
+  const std::lock_guard guard(lock_);
+  ended_settled_.insert(ended_settled_.end(), ended_.begin(), ended_.end());
+  ended_.clear();
+}
+
+std::vector<JavaThread> ThreadRegistry::ended() {
   const std::lock_guard guard(lock_);
   std::vector<JavaThread> result;
-  for (const uint32_t serial : ended_) result.push_back(*threads_.at(serial));
-  ended_and_taken_.insert(ended_and_taken_.end(), ended_.begin(), ended_.end());
-  ended_.clear();
+  for (const uint32_t serial : ended_settled_) result.push_back(*threads_.at(serial));
   return result;
 }
 
@@ -350,8 +354,8 @@ std::vector<JavaThread> ThreadRegistry::take_started() {
 void ThreadRegistry::forget_ended() {
   const std::lock_guard guard(lock_);
   for (const uint32_t serial : ended_before_) threads_.erase(serial);
-  ended_before_ = std::move(ended_and_taken_);
-  ended_and_taken_.clear();
+  ended_before_ = std::move(ended_settled_);
+  ended_settled_.clear();
 }
 
 std::optional<JavaThread> ThreadRegistry::find_by_tid(pid_t tid) {

@@ -100,11 +100,12 @@ class ThreadRegistry {
   [[nodiscard]] uint32_t newest_serial();
   // Reads again the names of threads that had events since the last call; answers those that changed.
   std::vector<JavaThread> refresh_names();
-  // Those that have ended since the last call.
-  std::vector<JavaThread> take_ended();
+  // From now on those that have ended by now are the ended ones.
+  void settle_ended();
+  std::vector<JavaThread> ended();
   // Those that have started since the last call, ended or not.
   std::vector<JavaThread> take_started();
-  // Drops threads that were taken before the previous call: nothing of theirs can still be in a ring.
+  // The ended ones are done with. Drops those of the previous call: nothing of theirs can still be in a ring.
   void forget_ended();
 
   // The JVM's own structure of a thread.
@@ -155,7 +156,7 @@ class ThreadRegistry {
   std::unordered_map<pid_t, JavaThread*> live_;
   std::unordered_map<pid_t, JavaThread*> live_of_jvm_;
   std::vector<uint32_t> started_;
-  std::vector<uint32_t> ended_, ended_and_taken_, ended_before_;
+  std::vector<uint32_t> ended_, ended_settled_, ended_before_;
   const linux::ThreadUsages usages_;
 };
 

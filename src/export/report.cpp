@@ -16,6 +16,7 @@ constexpr View kViews[] = {
     {"tree", tree_text, tree_json, true, true},
     {"callers", callers_text, callers_json, false, false},
     {"threads", threads_text, threads_json, false, true},
+    {"steal", steal_text, steal_json, false, false},
     {"quality", quality_text, quality_json, false, true},
     {"alloc", alloc_text, alloc_json, false, false},
     {"waits", waits_text, waits_json, false, false},

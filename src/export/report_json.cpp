@@ -111,34 +111,6 @@ std::string hot_json(const ReportContext& context) {
   return dump(rows);
 }
 
-std::string threads_json(const ReportContext& context) {
-  Json rows = Json::array();
-  const bool in_time = context.model.profile != analysis::Profile::kAlloc;
-  const std::vector<int64_t> blocked = analysis::blocked_by_thread(context.model, context.selection);
-  for (const analysis::ThreadRow& row : analysis::thread_profile(context.model, context.selection)) {
-    const analysis::Thread& thread = context.model.threads[row.thread.value];
-    const auto times = context.model.thread_times.find(row.thread);
-    const bool timed = times != context.model.thread_times.end() && context.selection.whole_time();
-    rows.push_back({{"tid", thread.os_id},
-                    {"java_tid", thread.java_id},
-                    {"name", thread.name},
-                    {"kind", analysis::thread_kind_name(thread.kind)},
-                    {"virtual", thread.is_virtual},
-                    {"cpu_ns", row.cpu.count},
-                    {"cpu_by", row.measured ? "kernel" : "samples"},
-                    {"samples", row.samples},
-                    {"sampled", row.sampled},
-                    {"sampled_ns", in_time ? Json(row.sampled) : Json()},
-                    // null: no engine measured it
-                    {"steal_ns", nullptr},
-                    {"blocked_ns", blocked.empty() ? Json() : Json(blocked[row.thread.value])},
-                    {"waiting_ns", timed ? Json(times->second.waiting().count) : Json()},
-                    {"time", timed ? time_json(times->second) : Json()},
-                    {"counters", Json::object()}});
-  }
-  return dump(rows);
-}
-
 std::string alloc_json(const ReportContext& context) {
   const analysis::Labels labels = context.labels();
   const analysis::AllocProfile profile = analysis::alloc_profile(context.model, context.selection, labels);

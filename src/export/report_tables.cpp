@@ -55,68 +55,7 @@ std::string whole_of(const ReportContext& context, int64_t weight) {
   return analysis::words_of_weight(profile, weight) + " of " + std::string(analysis::about(profile).what);
 }
 
-namespace {
-
-std::string thread_name(const analysis::Thread& thread) {
-  return thread.name + (thread.is_virtual ? " (virtual)" : "");
-}
-
-void append_kind_and_id(std::string& out, const analysis::Thread& thread) {
-  const std::string kind(analysis::thread_kind_name(thread.kind));
-  out += "  " + kind + std::string(8 - kind.size(), ' ');
-  out += pad_left(std::to_string(thread.os_id), 11);
-}
-
-// Of profiles that the kernel keeps no account of.
-std::string threads_by_samples(const ReportContext& context) {
-  const auto rows = analysis::thread_profile(context.model, context.selection);
-  std::string out = "Threads (shares of " + whole_of(context, context.weights.weight) + ")\n";
-  if (rows.empty()) return out + "  none\n";
-  out += "      weight     share     samples  kind            tid  thread\n";
-  const size_t shown = std::min(rows.size(), static_cast<size_t>(context.options.top));
-  for (size_t i = 0; i < shown; ++i) {
-    const analysis::Thread& thread = context.model.threads[rows[i].thread.value];
-    const size_t start = out.size();
-    out += pad_left(analysis::words_of_weight(context.model.profile, rows[i].sampled), 12);
-    out += pad_left(words_of_share(share(rows[i].sampled, context.weights.weight)), 10);
-    out += pad_left(words_of_count(rows[i].samples), 12);
-    append_kind_and_id(out, thread);
-    append_name(out, start, thread_name(thread));
-  }
-  append_left_out(out, shown, rows.size());
-  return out;
-}
-
-}  // namespace
-
-std::string threads_text(const ReportContext& context) {
-  if (context.model.profile != analysis::Profile::kCpu) return threads_by_samples(context) + times_text(context);
-  const auto rows = analysis::thread_profile(context.model, context.selection);
-  Nanos all;
-  bool estimated = false;
-  for (const analysis::ThreadRow& row : rows) {
-    all += row.cpu;
-    estimated = estimated || !row.measured;
-  }
-  std::string out = "Threads (CPU time";
-  if (estimated) out += "; ~ by samples, where the kernel's account is not known";
-  out += ")\n";
-  if (rows.empty()) return out + "  none\n";
-  out += "         CPU     share     samples  kind            tid  thread\n";
-  const size_t shown = std::min(rows.size(), static_cast<size_t>(context.options.top));
-  for (size_t i = 0; i < shown; ++i) {
-    const analysis::ThreadRow& row = rows[i];
-    const analysis::Thread& thread = context.model.threads[row.thread.value];
-    const size_t start = out.size();
-    out += pad_left((row.measured ? "" : "~") + words_of_time(row.cpu), 12);
-    out += pad_left(words_of_share(share(row.cpu.count, all.count)), 10);
-    out += pad_left(words_of_count(row.samples), 12);
-    append_kind_and_id(out, thread);
-    append_name(out, start, thread_name(thread));
-  }
-  append_left_out(out, shown, rows.size());
-  return out + times_text(context);
-}
+namespace {}  // namespace
 
 std::string alloc_text(const ReportContext& context) {
   const analysis::Labels labels = context.labels();

@@ -49,6 +49,8 @@ std::string callers_text(const ReportContext& context);
 std::string callers_json(const ReportContext& context);
 std::string threads_text(const ReportContext& context);
 std::string threads_json(const ReportContext& context);
+std::string steal_text(const ReportContext& context);
+std::string steal_json(const ReportContext& context);
 std::string quality_text(const ReportContext& context);
 std::string quality_json(const ReportContext& context);
 std::string alloc_text(const ReportContext& context);
