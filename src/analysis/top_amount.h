@@ -36,6 +36,13 @@ class TopAmount {
   void add(double amount) { fresh_ += amount; }
   // What became known late: it belongs to no span but the whole.
   void add_to_all(double amount) { all_ += amount; }
+  // Of what is fresh no more than `most` can belong to the span that ends now: the rest was before it.
+  void limit_fresh(double most) {
+    if (fresh_ <= most) return;
+    all_ += fresh_ - most;
+    fresh_ = most;
+  }
+  [[nodiscard]] double fresh() const { return fresh_; }
   void settle(double decay) {
     last_ = fresh_;
     smooth_ = smooth_ * decay + fresh_;

@@ -78,23 +78,36 @@ void TopModel::add(Thread& thread, TopFigure figure, int64_t amount) {
   known_ |= bit(figure);
 }
 
-void TopModel::account(const Who& who, ThreadKind kind, const Account& account) {
+// Of a thread that hardly runs the agent asks only the CPU time each second. What else it tells after a while belongs
+// to all of that while: the last span gets its part.
+void TopModel::account(const Who& who, ThreadKind kind, const Account& account, int64_t time_ns) {
   Thread* const thread = find(who);
   if (thread == nullptr) {
     ++unlisted_;
     return;
   }
   thread->kind = kind;
+  const double while_ns = static_cast<double>(std::max<int64_t>(1, time_ns - thread->usage_ns));
+  const double part =
+      thread->usage_ns == 0 ? 1 : std::clamp(static_cast<double>(time_ns - settled_ns_) / while_ns, 0.0, 1.0);
+  bool told = thread->usage_ns == 0;
   for (size_t i = 0; i < kCumulativeFigures; ++i) {
     if (!account[i]) continue;
+    const auto figure = static_cast<TopFigure>(i);
     const int64_t now = std::clamp<int64_t>(*account[i], 0, kLargest);
     int64_t& before = thread->counters[i];
     // Less than before: another thread of that id, which has begun at 0.
     const int64_t more = now < before ? now : now - before;
     before = now;
-    add(*thread, static_cast<TopFigure>(i), more);
-    if (i == at(TopFigure::kCpu)) kinds_[static_cast<size_t>(kind)].add(static_cast<double>(more));
+    const bool each_second = figure == TopFigure::kCpu || figure == TopFigure::kSteal;
+    const auto of_span = each_second ? more : static_cast<int64_t>(std::llround(static_cast<double>(more) * part));
+    add(*thread, figure, of_span);
+    thread->figures[i].add_to_all(static_cast<double>(more - of_span));
+    process_[i].add_to_all(static_cast<double>(more - of_span));
+    told = told || (!each_second && more > 0);
+    if (figure == TopFigure::kCpu) kinds_[static_cast<size_t>(kind)].add(static_cast<double>(more));
   }
+  if (told) thread->usage_ns = time_ns;
 }
 
 uint32_t TopModel::method(std::string_view class_name, std::string_view name) {
@@ -148,15 +161,14 @@ void TopModel::allocated(const Who& who, int64_t bytes) {
   add(row_of(who), TopFigure::kAllocated, std::clamp<int64_t>(bytes, 0, kLargest));
 }
 
+// The agent tells it when it is over, and some seconds late. How much of it can belong to the last span is settled with
+// that, and added up for the process there.
 void TopModel::blocked(const Who& who, int64_t begin_ns, int64_t end_ns) {
   begin_ns = std::max(begin_ns, begin_ns_);
   if (end_ns <= begin_ns) return;
   Thread& thread = row_of(who);
-  const int64_t inside = end_ns - std::clamp(settled_ns_, begin_ns, end_ns);
-  add(thread, TopFigure::kBlocked, std::min(inside, kLargest));
-  const auto earlier = static_cast<double>(std::min(end_ns - begin_ns - inside, kLargest));
-  thread.figures[at(TopFigure::kBlocked)].add_to_all(earlier);
-  process_[at(TopFigure::kBlocked)].add_to_all(earlier);
+  thread.figures[at(TopFigure::kBlocked)].add(static_cast<double>(std::min(end_ns - begin_ns, kLargest)));
+  thread.known |= bit(TopFigure::kBlocked);
 }
 
 TopModel::Counted& TopModel::engine(std::string_view name) {
@@ -202,7 +214,8 @@ void TopModel::ended_but(std::span<const int64_t> os_ids) {
 
 bool TopModel::settle() {
   if (round_ns_ == settled_ns_) return false;
-  const double decay = std::exp(-static_cast<double>(round_ns_ - settled_ns_) / kMemory);
+  const auto span = static_cast<double>(round_ns_ - settled_ns_);
+  const double decay = std::exp(-span / kMemory);
   settled_ns_ = round_ns_;
   fold_ended_threads();
   const auto settle_all = [decay](auto& amounts) {
@@ -215,6 +228,11 @@ bool TopModel::settle() {
     }
   };
   for (auto& [id, thread] : threads_) {
+    TopAmount& blocked = thread.figures[at(TopFigure::kBlocked)];
+    const double told = blocked.fresh();
+    if (!thread.together) blocked.limit_fresh(span);
+    process_[at(TopFigure::kBlocked)].add(blocked.fresh());
+    process_[at(TopFigure::kBlocked)].add_to_all(told - blocked.fresh());
     settle_all(thread.figures);
     settle_methods(thread.methods);
     const bool quiet = std::all_of(thread.figures.begin(), thread.figures.end(),

@@ -90,7 +90,7 @@ class TopModel {
   // All that happened until then has been told.
   void end_round(int64_t time_ns);
 
-  void account(const Who& who, ThreadKind kind, const Account& account);
+  void account(const Who& who, ThreadKind kind, const Account& account, int64_t time_ns);
   // The index is valid until settle().
   uint32_t method(std::string_view class_name, std::string_view name);
   void sample(const Who& who, std::span<const uint32_t> methods, int64_t weight_ns);  // innermost first
@@ -126,7 +126,8 @@ class TopModel {
     bool together = false;
     std::array<TopAmount, kTopFigures> figures{};
     std::array<int64_t, kCumulativeFigures> counters{};
-    uint32_t known = 0;  // bits of figures
+    uint32_t known = 0;    // bits of figures
+    int64_t usage_ns = 0;  // when the agent last had more than the CPU time to tell
     bool has_ended = false;
     int quiet = 0;  // settles without anything new
     OfMethods methods;

@@ -28,7 +28,7 @@ class TopModelTest : public testing::Test {
   void cpu(const TopModel::Who& who, int64_t ms, ThreadKind kind = ThreadKind::kApp) {
     TopModel::Account account;
     account[0] = ms * kMilli;
-    model.account(who, kind, account);
+    model.account(who, kind, account, now + kSecond / 2);
   }
   void round(int64_t count = 1) {
     now += count * kSecond;
@@ -103,7 +103,7 @@ TEST_F(TopModelTest, WhatIsNotRecordedIsUnknownAndWaitingNeedsTheRunQueue) {
   whole[static_cast<size_t>(TopFigure::kQueue)] = 200 * kMilli;
   whole[static_cast<size_t>(TopFigure::kSteal)] = 50 * kMilli;
   whole[static_cast<size_t>(TopFigure::kVoluntary)] = 40;
-  model.account(java(2, "known"), ThreadKind::kApp, whole);
+  model.account(java(2, "known"), ThreadKind::kApp, whole, now);
   second();
   EXPECT_FALSE(row("plain").system || row("plain").queue || row("plain").steal || row("plain").waiting);
   const TopThreadRow known = row("known");
@@ -114,6 +114,24 @@ TEST_F(TopModelTest, WhatIsNotRecordedIsUnknownAndWaitingNeedsTheRunQueue) {
   EXPECT_DOUBLE_EQ(*known.voluntary_switches, 40);
   EXPECT_FALSE(known.major_faults || known.blocked || known.allocated);
   EXPECT_DOUBLE_EQ(*model.snapshot(TopSpan::kLast).steal, 0.05);
+}
+
+TEST_F(TopModelTest, WhatIsToldAfterALongWhileBelongsToThatWhile) {
+  const auto tell = [&](int64_t cpu_ms, int64_t queue_ms) {
+    TopModel::Account account;
+    account[static_cast<size_t>(TopFigure::kCpu)] = cpu_ms * kMilli;
+    account[static_cast<size_t>(TopFigure::kQueue)] = queue_ms * kMilli;
+    model.account(java(1, "seldom"), ThreadKind::kVm, account, now + kSecond);
+    second();
+  };
+  tell(1, 0);
+  for (int i = 0; i < 9; ++i) tell(1, 0);
+  tell(2, 100);
+  EXPECT_THAT(*row("seldom").queue, DoubleNear(0.01, 1e-6)) << "a tenth of it in the last of ten seconds";
+  EXPECT_THAT(*row("seldom", TopSpan::kAll).queue, DoubleNear(0.1 / 11, 1e-6));
+  EXPECT_DOUBLE_EQ(row("seldom").cpu, 0.001);
+  tell(200, 300);
+  EXPECT_DOUBLE_EQ(*row("seldom").queue, 0.2);
 }
 
 TEST_F(TopModelTest, KindsAddUpForTheProcess) {
@@ -156,16 +174,20 @@ TEST_F(TopModelTest, MethodsHaveSelfAndTotalSharesAndRecursionCountsOnce) {
   EXPECT_DOUBLE_EQ(of_two[0].self, 1);
 }
 
-TEST_F(TopModelTest, BlockedTimeIsCutAtTheSpanAndWholeInAll) {
+TEST_F(TopModelTest, OfALongTimeBlockedASpanHasNoMoreThanItself) {
   model.engine_runs("lock", true);
   for (int i = 0; i < 5; ++i) second();
-  // Ended in this second, began three before.
-  model.blocked(java(1, "late"), now - 3 * kSecond, now + kSecond / 2);
+  model.blocked(java(1, "long"), now - 3 * kSecond, now + kSecond / 2);
+  model.blocked(java(2, "short"), now - kSecond / 4, now);  // told late, as always
   second();
-  EXPECT_DOUBLE_EQ(*row("late").blocked, 0.5);
-  EXPECT_DOUBLE_EQ(*row("late", TopSpan::kAll).blocked, 3.5 / 6);
+  EXPECT_DOUBLE_EQ(*row("long").blocked, 1);
+  EXPECT_DOUBLE_EQ(*row("short").blocked, 0.25);
+  EXPECT_DOUBLE_EQ(*model.snapshot(TopSpan::kLast).blocked, 1.25);
+  EXPECT_DOUBLE_EQ(*row("long", TopSpan::kAll).blocked, 3.5 / 6);
+  EXPECT_DOUBLE_EQ(*model.snapshot(TopSpan::kAll).blocked, 3.75 / 6);
+  EXPECT_LE(*row("long", TopSpan::kSmooth).blocked, 1);
   second();
-  EXPECT_DOUBLE_EQ(*row("late").blocked, 0);
+  EXPECT_DOUBLE_EQ(*row("long").blocked, 0);
 }
 
 TEST_F(TopModelTest, BlockedSinceBeforeTheStartCountsFromTheStartOn) {
@@ -317,7 +339,7 @@ TEST_F(TopModelTest, NonsenseDoesNotBreakIt) {
   TopModel::Account damaged;
   damaged[0] = INT64_MIN;
   damaged[1] = INT64_MAX;
-  model.account({.id = {INT64_MAX, INT64_MAX}, .name = ""}, ThreadKind::kOther, damaged);
+  model.account({.id = {INT64_MAX, INT64_MAX}, .name = ""}, ThreadKind::kOther, damaged, INT64_MIN);
   model.sample(java(1, "x"), std::array<uint32_t, 1>{4711}, INT64_MIN);
   model.blocked(java(1, "x"), INT64_MAX, INT64_MIN);
   model.allocated(java(1, "x"), -5);

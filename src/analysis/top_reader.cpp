@@ -138,7 +138,8 @@ void TopReader::thread_cpu(const Chunk& chunk, const EventView& event, const Fie
     const int64_t number = event.number(fields[2 + i]);
     if (number != recording::kUnknown) account[i] = number;
   }
-  model_.account(who(chunk, event.constant(fields[0])), thread_kind_of_name(event.string(fields[1])), account);
+  model_.account(who(chunk, event.constant(fields[0])), thread_kind_of_name(event.string(fields[1])), account,
+                 std::clamp(event.start().count, int64_t{0}, kLatest));
 }
 
 void TopReader::engine_used(const Chunk&, const EventView& event, const Fields& fields) {

@@ -136,7 +136,7 @@ TopLine state_line(const TopSnapshot& snapshot, const TopTitle& title, const Top
   if (snapshot.blocked) {
     parts.emplace_back("blocked " + analysis::fixed(*snapshot.blocked, 2) + " threads", TopStyle::kPlain);
   }
-  parts.emplace_back(grouped(snapshot.taken) + " samples", TopStyle::kPlain);
+  parts.emplace_back(grouped(snapshot.taken) + " samples and events", TopStyle::kPlain);
   if (snapshot.dropped + title.skipped == 0) parts.emplace_back("0 dropped", TopStyle::kPlain);
   if (snapshot.failed > 0) parts.emplace_back(grouped(snapshot.failed) + " failed", TopStyle::kPlain);
   if (snapshot.threads_ended > 0) {

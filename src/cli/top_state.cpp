@@ -35,6 +35,14 @@ std::string lower(std::string_view text) {
   return out;
 }
 
+// As people look names up.
+bool name_before(std::string_view a, std::string_view b) {
+  const auto letter = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
+  const auto order = std::lexicographical_compare_three_way(a.begin(), a.end(), b.begin(), b.end(),
+                                                            [&](char x, char y) { return letter(x) <=> letter(y); });
+  return order != 0 ? order < 0 : a < b;
+}
+
 // What is not known comes last.
 double value(const TopThreadRow& row, TopColumn column) {
   constexpr double kUnknown = -1;
@@ -62,14 +70,14 @@ bool before(const TopThreadRow& a, const TopThreadRow& b, TopColumn column) {
     if (of_a != of_b) return of_a > of_b;
     if (a.cpu != b.cpu) return a.cpu > b.cpu;
   }
-  return a.name != b.name ? a.name < b.name : a.id < b.id;
+  return a.name != b.name ? name_before(a.name, b.name) : a.id < b.id;
 }
 
 bool before(const TopMethodRow& a, const TopMethodRow& b, TopColumn column) {
   if (column == TopColumn::kSelf && a.self != b.self) return a.self > b.self;
   if (column != TopColumn::kName && a.total != b.total) return a.total > b.total;
   if (column != TopColumn::kName && a.self != b.self) return a.self > b.self;
-  return a.name < b.name;
+  return name_before(a.name, b.name);
 }
 
 std::string key_of(const TopThreadRow& row) {

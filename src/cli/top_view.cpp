@@ -78,6 +78,7 @@ void TopView::tick() {
   if (ended_by_us_) return;
   if (!began_) {
     began_ = true;
+    started_at_ = monotonic_now();
     if (on_screen()) terminal_ = TopTerminal::open();
     if (on_screen() && terminal_ == nullptr) options_.output = TopOutput::kText;
     measure();
@@ -169,8 +170,9 @@ int TopView::conclude(const Outcome& outcome, Signals& signals) {
   }
   // A recording that could not go on says why; one that was cut off is that of a JVM that was killed.
   const bool broken = outcome.finished && !outcome.finished->complete;
-  const bool time_is_up = options_.duration.count > 0 && outcome.last.elapsed + seconds(1) >= options_.duration;
-  title_.ended = broken ? "stopped: " + outcome.finished->missing : "the JVM has ended";
+  const bool time_is_up =
+      options_.duration.count > 0 && began_ && monotonic_now() - started_at_ + millis(200) >= options_.duration;
+  title_.ended = broken ? "stopped: " + outcome.finished->missing : time_is_up ? "the time is up" : "the JVM has ended";
   look();
   refresh(true);
   if (!time_is_up && terminal_ != nullptr) stay_until_quit(signals);

@@ -74,7 +74,7 @@ class TopView final : public Spectator {
   bool print_failed_ = false;
   uint64_t shown_ = 0;
   size_t page_ = 0;
-  Nanos began_at_, due_, settled_at_;
+  Nanos began_at_, started_at_, due_, settled_at_;
   int looks_left_ = 0;  // until the round that was announced must be there
   Nanos own_cpu_;
 };
