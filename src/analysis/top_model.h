@@ -24,7 +24,7 @@ inline constexpr size_t kThreadKinds = static_cast<size_t>(ThreadKind::kOther) +
 
 struct TopThreadId {
   int64_t os_id = 0, java_id = 0;
-  auto operator<=>(const TopThreadId&) const = default;
+  auto operator<=>(const TopThreadId&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
 };
 
 struct TopThreadRow {

@@ -12,10 +12,8 @@
 namespace tarsier::cli {
 
 using analysis::ThreadKind;
-using analysis::TopMethodRow;
 using analysis::TopSnapshot;
 using analysis::TopSpan;
-using analysis::TopThreadRow;
 
 namespace {
 

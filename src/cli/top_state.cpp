@@ -38,9 +38,10 @@ std::string lower(std::string_view text) {
 // As people look names up.
 bool name_before(std::string_view a, std::string_view b) {
   const auto letter = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
-  const auto order = std::lexicographical_compare_three_way(a.begin(), a.end(), b.begin(), b.end(),
-                                                            [&](char x, char y) { return letter(x) <=> letter(y); });
-  return order != 0 ? order < 0 : a < b;
+  const auto [x, y] = std::mismatch(a.begin(), a.end(), b.begin(), b.end(),
+                                    [&](char one, char other) { return letter(one) == letter(other); });
+  if (x == a.end() && y == b.end()) return a < b;
+  return x == a.end() || (y != b.end() && letter(*x) < letter(*y));
 }
 
 // What is not known comes last.
