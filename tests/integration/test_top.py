@@ -376,6 +376,35 @@ def test_the_end_of_the_jvm_is_the_end_of_text(jdk, classes):
     assert "the JVM has ended" in stdout, "and the last screen says so"
 
 
+def test_a_terminal_that_is_gone_ends_it(program):
+    with Terminal() as terminal:
+        top(terminal, program)
+        terminal.wait_for(first_thread("a-busiest"))
+        watchers = subprocess.run(["pgrep", "-f", f"tarsier top {program.pid}$"], capture_output=True, text=True).stdout
+        assert watchers.split()
+        terminal.tmux("kill-server")
+        for pid in watchers.split():
+            wait_until(lambda pid=pid: not pathlib.Path(f"/proc/{pid}/fd").exists(), "it has ended")
+        assert list(terminal.scratch.iterdir()) == []
+    wait_until(lambda: not threads_of_ours(program.pid), "our threads are gone")
+    assert program.process.poll() is None
+
+
+@pytest.mark.since(17)
+def test_locks_of_java_util_concurrent_are_seen_if_asked_for(jdk, classes, tmp_path):
+    with Program(jdk, classes, "LockTruth", "reentrant", 1000, "sleep", 0, tmp_path / "truth.txt") as program:
+        program.ready()
+        blocked = {}
+        for options in ([], ["--lock"]):
+            done = tarsier("top", "--json", "-n", 6, *options, program.pid)
+            if options and "lock by hooks" not in done.stderr:
+                pytest.skip("hooks are not possible here")
+            rows = [row for line in done.stdout.splitlines()[2:] for row in json.loads(line)["threads"]]
+            blocked[bool(options)] = sum(row["blocked"] for row in rows if row["name"].startswith("worker"))
+        program.ask("stop")
+    assert blocked[False] < 0.2 < 0.5 < blocked[True], blocked
+
+
 def test_the_time_can_be_limited(program):
     done = tarsier("top", "--batch", "-d", "3s", program.pid)
     assert 1 <= done.stdout.count("THREAD") <= 5
