@@ -153,6 +153,12 @@ TEST(NativeThreads, are_told_apart_by_their_names) {
   EXPECT_EQ(kind_of_native_thread("VM Thread"), "vm");
   EXPECT_EQ(kind_of_native_thread("tarsier-clock"), "tarsier");
   EXPECT_EQ(kind_of_native_thread("grpc-worker"), "other");
+  EXPECT_EQ(kind_of_native_thread("JFR Sampler Thr"), "jfr");
+  EXPECT_EQ(kind_of_java_thread("Finalizer", "system"), "vm");
+  EXPECT_EQ(kind_of_java_thread("Finalizer", "main"), "app");
+  EXPECT_EQ(kind_of_java_thread("Common-Cleaner", "InnocuousThreadGroup"), "vm");
+  EXPECT_EQ(kind_of_java_thread("JFR Recorder Thread", "system"), "jfr");
+  EXPECT_EQ(kind_of_java_thread("worker", "system"), "app");
 }
 
 // The handler's part of the timekeeper, without AsyncGetCallTrace.

@@ -317,7 +317,8 @@ Status Session::start_engines() {
 }
 
 Status Session::go_on_without(const Engine& engine, control::EngineReport& report, const Error& error) const {
-  if (!engine.dispensable() || engines_.size() == 1) return error;
+  // Who asks for what does not exist shall hear of it.
+  if (!engine.dispensable() || engines_.size() == 1 || error.code == Errc::kUsage) return error;
   report = {std::string(engine.name()), "none", error.what, {}, {}, false};
   return {};
 }

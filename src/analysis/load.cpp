@@ -81,10 +81,12 @@ void Loader::settle_accounts() {
     return engine.is_alloc() ? Profile::kAlloc : engine.is_waits() ? Profile::kWaits : Profile::kCpu;
   };
   const auto loaded = [&](const Engine& engine) -> std::optional<uint64_t> {
-    if (engine.is_lock()) return std::nullopt;  // its events are of several types, some of them made of two
+    if (!engine.takes_samples())
+      return std::nullopt;  // of locks: its events are of several types, some of them made of two
     const Profile kind = kind_of(engine);
-    const auto of_kind = std::count_if(model_.engines.begin(), model_.engines.end(),
-                                       [&](const Engine& other) { return !other.is_lock() && kind_of(other) == kind; });
+    const auto of_kind = std::count_if(model_.engines.begin(), model_.engines.end(), [&](const Engine& other) {
+      return other.takes_samples() && kind_of(other) == kind;
+    });
     if (model_.producer == kForeign || of_kind != 1) return std::nullopt;
     return kind == Profile::kAlloc ? own_allocations_ : kind == Profile::kWaits ? model_.waits.size() : own_samples_;
   };

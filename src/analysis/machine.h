@@ -32,7 +32,7 @@ constexpr std::array<std::string_view, kResources> kResourceNames = {
 
 // Of a thread, since the session began or it started.
 struct Resources {
-  std::array<std::optional<int64_t>, kResources> values;
+  std::array<std::optional<int64_t>, kResources> values{};
 
   [[nodiscard]] const std::optional<int64_t>& of(Resource which) const { return values[static_cast<size_t>(which)]; }
   // Of several threads: what is not known of some is the sum of what is known of the others.

@@ -53,7 +53,7 @@ struct Thread {
   bool sampled = false;      // an engine samples it
   std::optional<Nanos> cpu;  // by the kernel's account, if recorded; with that of virtual threads that it carried
   Nanos carried{};           // what the samples of those stand for
-  Resources resources;
+  Resources resources{};
 };
 
 // What became of a thread's time, by the kernel's account, with what waits are made of.
@@ -90,9 +90,11 @@ struct Engine {
 
   [[nodiscard]] bool is_alloc() const { return name == "alloc"; }
   [[nodiscard]] bool is_waits() const { return name == "waits"; }
-  [[nodiscard]] bool is_lock() const { return name == "lock"; }  // takes events, not samples
+  [[nodiscard]] bool is_lock() const { return name == "lock"; }          // takes events, not samples
+  [[nodiscard]] bool is_counters() const { return name == "counters"; }  // takes nothing, but reads
+  [[nodiscard]] bool takes_samples() const { return !is_lock() && !is_counters(); }
   [[nodiscard]] bool samples_for(Profile profile) const {
-    return !is_lock() && is_alloc() == (profile == Profile::kAlloc) && is_waits() == (profile == Profile::kWaits);
+    return takes_samples() && is_alloc() == (profile == Profile::kAlloc) && is_waits() == (profile == Profile::kWaits);
   }
   // Asked for, but the JVM or another agent did not let it.
   [[nodiscard]] bool is_missing() const { return mechanism == "none"; }

@@ -176,6 +176,17 @@ std::string not_sampled(const Facts& facts) {
          words_of_share(share(facts.unsampled, facts.cpu)) + " of the CPU time)" + parts + ".";
 }
 
+// Only if it matters: a hundredth of what the CPUs were wanted for.
+std::string stolen(const Facts& facts) {
+  if (!facts.model.machine) return {};
+  const MachineCpu& machine = *facts.model.machine;
+  const Nanos wanted = machine.busy + machine.steal;
+  if (machine.steal.count == 0 || machine.steal.count < wanted.count / 100) return {};
+  return "The hypervisor took " + words_of_time(machine.steal) + " from this machine's CPUs (" +
+         words_of_share(share(machine.steal, wanted)) + " of the time in which they had something to run), " +
+         words_of_time(machine.steal_of_threads) + " of it from this JVM: report --view steal.";
+}
+
 std::string sentence_of_engine(const Engine& engine) {
   std::string text = engine.name;
   if (!engine.mechanism.empty()) text += " (" + engine.mechanism + ")";
@@ -202,7 +213,7 @@ uint64_t failed_samples(const Quality& quality) {
 std::string samples_and_cost(const Facts& facts) {
   std::string text;
   for (const Engine& engine : facts.model.engines) {
-    if (!engine.is_missing()) text += (text.empty() ? "" : "; ") + sentence_of_engine(engine);
+    if (!engine.is_missing() && !engine.is_counters()) text += (text.empty() ? "" : "; ") + sentence_of_engine(engine);
   }
   if (text.empty()) text = words_of_count(facts.quality.samples) + " samples";
   if (facts.quality.samples > 0) {
@@ -316,9 +327,17 @@ std::string warn_no_period(const Facts& facts) {
 }
 
 using Sentence = std::string (*)(const Facts&);
-constexpr Sentence kSentences[] = {how_long_and_how_much, deadlocked,      hottest_method, hottest_thread,
-                                   not_sampled,           allocation,      waiting,        locking,
-                                   root_of_locking,       samples_and_cost};
+constexpr Sentence kSentences[] = {how_long_and_how_much,
+                                   deadlocked,
+                                   hottest_method,
+                                   hottest_thread,
+                                   not_sampled,
+                                   stolen,
+                                   allocation,
+                                   waiting,
+                                   locking,
+                                   root_of_locking,
+                                   samples_and_cost};
 constexpr Sentence kWarnings[] = {warn_damaged,   warn_missing,    warn_few_samples, warn_biased,      warn_failed,
                                   warn_imprecise, warn_incomplete, warn_dropped,     warn_unaccounted, warn_no_period};
 

@@ -97,6 +97,13 @@ constexpr Option kOptions[] = {
      .help = "stop after this time",
      .otherwise = "at Ctrl-C or when the JVM ends",
      .min = 1'000'000},
+    {.name = "counters",
+     .kind = Kind::kText,
+     .value = "EVENTS",
+     .fallback = control::kDefaultCounters,
+     .help = "count events of the processor or the kernel in every thread, by the names that perf has for them: "
+             "cycles, instructions, context-switches, rHEX, GROUP:NAME",
+     .bare = true},
     {.name = "account",
      .kind = Kind::kDuration,
      .value = "TIME",
@@ -180,6 +187,7 @@ control::SessionOptions session_options(const Arguments& arguments) {
   options.clock = arguments.text("clock");
   options.interval = arguments.duration("interval");
   options.duration = arguments.duration("duration");
+  if (arguments.has("counters")) options.counters = arguments.text("counters");
   options.account = arguments.duration("account");
   options.memory = arguments.size("memory");
   options.max_depth = static_cast<int>(arguments.number("max-depth"));

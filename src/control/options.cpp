@@ -79,7 +79,7 @@ std::string with_commas(std::string_view text) {
   return plain;
 }
 
-constexpr std::array<Row, 24> kRows = {{
+constexpr std::array<Row, 25> kRows = {{
     {"cpu", Row::Takes::kNothing,
      [](AgentString& a, std::string_view) -> Status {
        a.session.cpu = true;
@@ -158,6 +158,17 @@ constexpr std::array<Row, 24> kRows = {{
     {"duration", Row::Takes::kValue,
      [](AgentString& a, std::string_view v) { return assign(a.session.duration, parse_duration(v)); },
      [](const SessionOptions& o) { return o.duration.count == 0 ? "" : format_duration(o.duration); }},
+    {"counters", Row::Takes::kMaybe,
+     [](AgentString& a, std::string_view v) -> Status {
+       a.session.counters = v.empty() ? kDefaultCounters : v;
+       std::replace(a.session.counters.begin(), a.session.counters.end(), '+', ',');
+       return {};
+     },
+     [](const SessionOptions& o) {
+       std::string words = o.counters;
+       std::replace(words.begin(), words.end(), ',', '+');
+       return words;
+     }},
     {"account", Row::Takes::kValue,
      [](AgentString& a, std::string_view v) -> Status {
        if (Status status = assign(a.session.account, parse_duration(v)); !status) return status;

@@ -12,6 +12,9 @@ namespace tarsier::control {
 
 constexpr Bytes kMaxAllocInterval{1 << 30};
 constexpr Nanos kDefaultInterval = millis(1);
+// What is counted if nobody says what.
+constexpr std::string_view kDefaultCounters =
+    "cycles,instructions,cache-misses,branch-misses,context-switches,cpu-migrations,page-faults";
 constexpr Nanos kFinestAccount = millis(10), kCoarsestAccount = seconds(1);
 constexpr int kMaxSaveFragments = 1'000'000;
 
@@ -29,6 +32,7 @@ struct SessionOptions {
       "";             // perf, cputimer, timekeeper, ebpf, perf-rings, wall, itimer, real; empty: the best that works
   Nanos interval{0};  // 0: 1 ms, or the finest that the clock can do
   Nanos duration{0};  // 0: until stopped
+  std::string counters = "";  // events of perf's, by commas, to be counted in every thread
   Nanos account{seconds(1)};  // how often it is asked who has used how much CPU time, for what was stolen meanwhile
   std::string procfs = "";    // instead of /proc for the machine's times; for tests
   Bytes memory{64 << 20};     // bound for everything the agent holds

@@ -79,6 +79,7 @@ void parse_thread_schedstat(std::string_view text, ThreadUsage& usage) {
   const size_t queued = text.find(' ');
   const size_t times = queued == std::string_view::npos ? queued : text.find(' ', queued + 1);
   if (times == std::string_view::npos || number_at(text.substr(times)).value_or(0) == 0) return;
+  if (const auto value = number_at(text)) usage.cpu = Nanos(*value);
   if (const auto value = number_at(text.substr(queued))) usage.queued = Nanos(*value);
 }
 

@@ -15,7 +15,8 @@ namespace tarsier::linux {
 
 // Nothing: the kernel does not tell.
 struct ThreadUsage {
-  std::optional<Nanos> user, system;  // in ticks of the kernel's; only their proportion is exact
+  std::optional<Nanos> cpu;           // to the nanosecond
+  std::optional<Nanos> user, system;  // in ticks of the kernel's
   std::optional<Nanos> queued;        // could have run, but had no CPU
   std::optional<int64_t> voluntary_switches, involuntary_switches;
   std::optional<int64_t> minor_faults, major_faults;

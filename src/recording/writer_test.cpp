@@ -267,7 +267,7 @@ TEST(Writer, RotatesBySizeAndEveryChunkHasItsConstantsAndStickyEvents) {
       if (name == "tarsier.EngineUsed") ++used.back();
       if (name == "tarsier.ThreadTime") {
         ++cpu.back();
-        last_cpu.back() = event.number(chunk.field(event.type(), "time"));
+        last_cpu.back() = event.number(chunk.field(event.type(), "count"));
         ThreadInfo thread;
         EXPECT_TRUE(chunk.thread(event.constant(chunk.field(event.type(), "thread")), thread));
         EXPECT_EQ(thread.os_name, "gc");

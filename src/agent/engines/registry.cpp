@@ -6,6 +6,7 @@
 
 #include "agent/engines/agct.h"
 #include "agent/engines/alloc.h"
+#include "agent/engines/counters.h"
 #include "agent/engines/fragment.h"
 #include "agent/engines/handshake.h"
 #include "agent/engines/lock.h"
@@ -72,6 +73,7 @@ Result<std::vector<std::unique_ptr<Engine>>> make_engines(EngineContext& context
   }
   if (context.options.waits) engines.push_back(make_waits_engine(context));
   if (!context.options.lock_level().empty()) engines.push_back(make_lock_engine(context));
+  if (!context.options.counters.empty()) engines.push_back(make_counters_engine(context));
   if (engines.empty()) return Error{Errc::kUsage, "nothing to record: no engine was asked for"};
   return engines;
 }

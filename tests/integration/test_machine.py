@@ -1,0 +1,208 @@
+"""What the machine gives to threads and takes from them: resources, kinds, counters, and stolen time on a made-up
+machine."""
+import json
+import os
+import re
+import subprocess
+import threading
+import time
+
+import pytest
+from harness import LIBRARY, Program, Recorder, engine, perf_allowed, report, tarsier, wait_for_recording
+
+SLEEPS, PAGES = 400, 20_000  # of Resources.java
+EVERYTHING = ("--top", "1000000")
+
+
+def recorded(jdk, classes, file, *arguments, agent="cpu", options=()):
+    """The program's own truth."""
+    agent = f"-agentpath:{LIBRARY}={agent},file={file}"
+    with Program(jdk, classes, "Resources", *arguments, options=["-XX:+UseSerialGC", *options, agent]) as program:
+        truth = json.loads(program.wait_for("truth "))
+        assert program.wait() == 0
+    return truth
+
+
+def by_name(document):
+    return {row["name"]: row for row in document["threads"]}
+
+
+def summary(jdk, file):
+    lines = subprocess.run([jdk.tool("jfr"), "summary", file], capture_output=True, text=True, check=True).stdout
+    return {m[1]: int(m[2]) for m in re.finditer(r"^ *(\S+\.\S+) +(\d+) +\d+ *$", lines, re.M)}
+
+
+@pytest.mark.every_jvm
+def test_threads_have_the_resources_that_they_used(jdk, classes, tmp_path):
+    file = tmp_path / "out.jfr"
+    truth = recorded(jdk, classes, file, 1000, 0)
+    document = report(file, "threads,steal", *EVERYTHING)
+    rows = by_name(document)
+    for name, used in truth.items():
+        # It goes on for a moment after it has looked at its clock.
+        assert rows[name]["cpu_ns"] == pytest.approx(used["cpu"], rel=0.02, abs=20e6), name
+        system = used["cpu"] - used["user"]
+        # Both are in the kernel's ticks.
+        assert rows[name]["resources"]["system_ns"] == pytest.approx(system, rel=0.1, abs=60e6), name
+        assert rows[name]["kind"] == "app"
+    system_share = {name: rows[name]["resources"]["system_ns"] / rows[name]["cpu_ns"] for name in ("computes", "reads")}
+    assert system_share["computes"] < 0.3 < system_share["reads"], system_share
+    assert rows["sleeps"]["resources"]["voluntary_switches"] >= SLEEPS
+    page = os.sysconf("SC_PAGE_SIZE")
+    # Unless the kernel gives memory in huge pages.
+    if rows["touches"]["resources"]["minor_faults"] < PAGES * 4096 / page / 20:
+        assert rows["touches"]["resources"]["minor_faults"] > 10
+    assert all(row["resources"]["run_queue_ns"] is not None for name, row in rows.items() if name in truth)
+    # All threads together are the process.
+    of_threads = sum(row["cpu_ns"] for row in document["threads"])
+    assert of_threads == pytest.approx(document["steal"]["process_cpu_ns"], rel=0.01, abs=10e6)
+
+
+def test_ten_thousand_threads_are_all_accounted_for(jdk, classes, tmp_path):
+    file = tmp_path / "out.jfr"
+    recorded(jdk, classes, file, 10, 10_000)
+    document = report(file, "threads,steal", *EVERYTHING)
+    short = [row for row in document["threads"] if row["name"].startswith("short-")]
+    assert len({row["name"] for row in short}) == 10_000
+    assert {row["kind"] for row in short} == {"app"} and {row["pool"] for row in short} == {"short-*"}
+    assert all(row["cpu_by"] == "kernel" and row["cpu_ns"] > 0 for row in short)
+    of_threads = sum(row["cpu_ns"] for row in document["threads"])
+    assert of_threads == pytest.approx(document["steal"]["process_cpu_ns"], rel=0.01, abs=10e6)
+    counts = summary(jdk, file)
+    assert counts["jdk.ThreadStart"] >= 10_000 and counts["jdk.ThreadEnd"] >= 10_000
+    assert counts["jdk.ThreadCPULoad"] > 0
+
+
+# Who is who, by the JVM's own thread dump: (of its name, kind).
+WHO = [(r"^(GC |G1 |ParGC|Gang|Z[A-Z]|X[A-Z]|Shen|RuntimeWorker|CMS|Concurrent Mark|StrDedup|StringDedup)", "gc"),
+       (r"^(C[12] Comp|Sweeper)", "jit"),
+       (r"^(VM |Service|Monitor Defl|Signal Disp|Attach List|Reference Hand|Finalizer|Common-Cl|Notification|Surrogate)",
+        "vm"),
+       (r"^JFR", "jfr"), (r"^tarsier", "tarsier")]
+COLLECTORS = ("Serial", "Parallel", "G1", "Z", "Shenandoah")
+
+
+@pytest.mark.every_jvm
+@pytest.mark.parametrize("collector", COLLECTORS)
+def test_every_thread_has_its_kind(jdk, classes, tmp_path, collector):
+    flags = ["-XX:+UnlockExperimentalVMOptions", f"-XX:+Use{collector}GC"]
+    if subprocess.run([jdk.tool("java"), *flags, "-version"], capture_output=True).returncode != 0:
+        pytest.skip(f"this JVM has no {collector} collector")
+    file = tmp_path / "out.jfr"
+    recording = [] if jdk.major == 8 else [f"-XX:StartFlightRecording=filename={tmp_path}/jdk.jfr"]
+    with Program(jdk, classes, "GcHeavy", options=[*flags, "-Xmx200m", *recording]) as program:
+        program.ready()
+        with Recorder("--cpu", "-d", "30s", "-o", file, program.pid) as recorder:
+            wait_for_recording(file)
+            time.sleep(2)
+            dump = subprocess.run([jdk.tool("jstack"), str(program.pid)], capture_output=True, text=True).stdout
+            recorder.interrupt()
+            recorder.finish()
+    # "name" #12 ... nid=0x1a2b or nid=1234 (22 and later)
+    tids = {int(m[3], 0): (m[1], bool(m[2]))
+            for m in re.finditer(r'^"(.*?)"( #\d+)?.*? nid=(0x[0-9a-f]+|\d+)', dump, re.M)}
+    assert len(tids) > 10, dump
+    checked = 0
+    for row in report(file, "threads", *EVERYTHING)["threads"]:
+        if row["tid"] not in tids:
+            continue
+        name, is_java = tids[row["tid"]]
+        expected = next((kind for pattern, kind in WHO if re.search(pattern, name)), "app" if is_java else "other")
+        assert row["kind"] == expected, (name, row)
+        checked += 1
+    assert checked >= 5, tids
+
+
+def made_up_machine(folder, stop, truth):
+    """A machine of four CPUs of which a third is stolen, told as the kernel would."""
+    begin = time.monotonic()
+    while True:
+        elapsed = time.monotonic() - begin
+        busy, idle, steal = (int(1_000_000 + elapsed * cpus * 100) for cpus in (2, 1, 1))
+        with open(folder / "stat.new", "w") as file:
+            file.write(f"cpu  {busy} 0 0 {idle} 0 0 0 {steal} 0 0\n")
+        # In place: whoever reads has the file open.
+        with open(folder / "stat.new") as new, open(folder / "stat", "r+" if (folder / "stat").exists() else "w") as file:
+            file.write(new.read())
+        truth["steal"] = (steal - 1_000_000) * 10_000_000
+        if stop.wait(0.02):
+            return
+
+
+@pytest.mark.parametrize("account", ["1s", "100ms", "10ms"])
+def test_stolen_time_is_split_by_cpu_time(jdk, classes, tmp_path, account):
+    stop, machine = threading.Event(), {}
+    teller = threading.Thread(target=made_up_machine, args=(tmp_path, stop, machine))
+    teller.start()
+    try:
+        while not (tmp_path / "stat").exists():
+            time.sleep(0.01)
+        file = tmp_path / "out.jfr"
+        before = machine.get("steal", 0)
+        recorded(jdk, classes, file, 1500, 0, agent=f"cpu,account={account},procfs={tmp_path}")
+        after = machine["steal"]
+    finally:
+        stop.set()
+        teller.join()
+    document = report(file, "steal,threads", *EVERYTHING)
+    steal = document["steal"]
+    assert 0 < steal["stolen_ns"] <= after - before + 30e6
+    assert steal["stolen_ns"] == steal["threads_ns"] + steal["others_ns"] + steal["remainder_ns"]
+    assert str(tmp_path) in steal["source"]
+    assert steal["threads_ns"] == pytest.approx(sum(row["steal_ns"] for row in steal["threads"]), abs=1000)
+    # The two that run all the time lose by their CPU time, and get what is due: half of what they used, or a third of
+    # it if the kernel counts it as theirs.
+    rows = {row["name"]: row for row in steal["threads"]}
+    for name in ("computes", "reads"):
+        row = rows[name]
+        lost = row["steal_ns"] / row["cpu_ns"]
+        assert lost == pytest.approx(1 / 3 if steal["in_cpu_time"] else 1 / 2, rel=0.25), row
+        assert row["corrected_ns"] == row["cpu_ns"] - (row["steal_ns"] if steal["in_cpu_time"] else 0)
+    assert any("hypervisor took" in line for line in document["verdict"])
+
+
+def test_without_steal_there_is_none(jdk, classes, tmp_path):
+    (tmp_path / "stat").write_text("cpu  100 0 0 100 0 0 0 0 0 0\n")
+    file = tmp_path / "out.jfr"
+    recorded(jdk, classes, file, 200, 0, agent=f"cpu,procfs={tmp_path}")
+    document = report(file, "steal")
+    assert document["steal"]["stolen_ns"] == 0
+    assert all(row["steal_ns"] == 0 for row in document["steal"]["threads"])
+    assert not any("hypervisor" in line for line in document["verdict"])
+
+
+def test_a_machine_that_does_not_tell(jdk, classes, tmp_path):
+    (tmp_path / "stat").write_text("no such thing\n")
+    file = tmp_path / "out.jfr"
+    recorded(jdk, classes, file, 200, 0, agent=f"cpu,procfs={tmp_path}")
+    assert report(file, "steal")["steal"] is None
+    assert by_name(report(file, "threads", *EVERYTHING))["computes"]["steal_ns"] is None
+    assert "not recorded" in tarsier("report", file, "--view", "steal").stdout
+
+
+def test_counters_of_the_kernel_agree_with_its_accounts(jdk, classes, tmp_path):
+    if not perf_allowed():
+        pytest.skip("perf events are not permitted here")
+    file = tmp_path / "out.jfr"
+    recorded(jdk, classes, file, 500, 100, agent="cpu,counters=context-switches+page-faults+cycles")
+    document = report(file, "threads", *EVERYTHING)
+    rows = by_name(document)
+    for name in ("computes", "reads", "sleeps", "touches"):
+        resources, counters = rows[name]["resources"], rows[name]["counters"]
+        switches = resources["voluntary_switches"] + resources["involuntary_switches"]
+        assert counters["context-switches"] == pytest.approx(switches, rel=0.1, abs=10), rows[name]
+        faults = resources["minor_faults"] + resources["major_faults"]
+        assert counters["page-faults"] == pytest.approx(faults, rel=0.2, abs=60), rows[name]
+    assert any(row["kind"] == "jit" and row["counters"] for row in document["threads"])
+    why = engine(document, "counters")["why"]
+    has_pmu = "cycles" in rows["computes"]["counters"]
+    assert has_pmu or re.search(r"without cycles: .*PMU", why), why
+
+
+def test_a_counter_that_does_not_exist_is_refused(jdk, classes, tmp_path):
+    with Program(jdk, classes, "GcHeavy", options=["-Xmx200m"]) as program:
+        program.ready()
+        refused = tarsier("record", "-d", "1s", "-o", tmp_path / "out.jfr", "--counters=cycles,nonsense", program.pid,
+                          expect=2)
+    assert "nonsense" in refused.stderr and "context-switches" in refused.stderr
+    assert not (tmp_path / "out.jfr").exists()
