@@ -12,7 +12,7 @@ struct Command {
   int (*run)(const Arguments& arguments);  // the exit code
 };
 
-extern const Command kPs, kRecord, kReport, kCompare, kExport, kDump, kDoctor, kCompletion, kMan, kHelpCommand,
+extern const Command kPs, kRecord, kTop, kReport, kCompare, kExport, kDump, kDoctor, kCompletion, kMan, kHelpCommand,
     kVersion;
 
 std::span<const Command* const> commands();

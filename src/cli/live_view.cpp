@@ -1,6 +1,5 @@
 #include "cli/live_view.h"
 
-#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include "analysis/wording.h"
 #include "base/clock.h"
 #include "cli/console.h"
+#include "cli/passed_bytes.h"
 #include "export/escape.h"
 #include "export/text_table.h"
 
@@ -79,17 +79,8 @@ LiveView::LiveView(int file, bool keep)
 void LiveView::look() {
   // What can't be read yet can be read the next time.
   [[maybe_unused]] const Status read = locks_.look(clock_now(CLOCK_REALTIME).count);
-  free_passed();
-}
-
-void LiveView::free_passed() {
-  const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-  for (const recording::ByteRange& range : locks_.take_passed()) {
-    const uint64_t begin = (range.begin + page - 1) / page * page, end = range.end / page * page;
-    if (keep_ || begin >= end) continue;
-    ::fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin),
-                static_cast<off_t>(end - begin));
-  }
+  const std::vector<recording::ByteRange> passed = locks_.take_passed();
+  if (!keep_) free_passed(file_, passed);
 }
 
 void LiveView::tick() {

@@ -6,21 +6,21 @@
 
 #include "analysis/live_locks.h"
 #include "base/units.h"
+#include "cli/spectator.h"
 
 namespace tarsier::cli {
 
 // "2.1 s of waiting for locks per second, 1,234 contentions/s" and a line for each of the top ones, in `width` columns.
 std::string live_text(const analysis::LiveTop& top, Nanos time, size_t width);
 
-class LiveView {
+class LiveView final : public Spectator {
  public:
   // Of the recording behind the descriptor. `keep`: else what was shown is freed on the disk.
   LiveView(int file, bool keep);
 
-  // How far the writer may be ahead of us: a command that is stopped (Ctrl-Z) frees nothing. 0: as far as it likes.
-  [[nodiscard]] Bytes most_on_disk() const { return keep_ ? Bytes(0) : kMostOnDisk; }
-  // Often; it knows when it is time.
-  void tick();
+  // A command that is stopped (Ctrl-Z) frees nothing.
+  [[nodiscard]] Bytes most_on_disk() const override { return keep_ ? Bytes(0) : kMostOnDisk; }
+  void tick() override;
   // After the recording has ended: the rest, and a word on all of it.
   void finish();
 
@@ -28,7 +28,6 @@ class LiveView {
   static constexpr Bytes kMostOnDisk{512 << 20};
 
   void look();
-  void free_passed();
   void draw(const analysis::LiveTop& top, Nanos time);
 
   int file_;

@@ -11,10 +11,9 @@
 #include <tuple>
 
 #include "analysis/model.h"
-#include "attach/agent_library.h"
 #include "attach/java_command.h"
-#include "attach/load.h"
 #include "base/parse.h"
+#include "cli/agent_call.h"
 #include "cli/child.h"
 #include "cli/command.h"
 #include "cli/console.h"
@@ -310,33 +309,6 @@ struct Target {
   }
 };
 
-struct Call {
-  control::Channel channel;
-  attach::PendingLoad load;  // kept until the end: the JVM answers it when it likes
-};
-
-// What the target sees of us, the socket and maybe a copy of the agent, is gone again when this returns.
-Result<Call> attach_to(const attach::Jvm& jvm, const std::string& library, Signals& signals) {
-  auto delivered = attach::deliver_agent(jvm, library);
-  if (!delivered) return std::move(delivered).error();
-  auto socket = ControlSocket::open({jvm, false});
-  if (!socket) return std::move(socket).error();
-  auto load = attach::request_load(
-      jvm, {.library = delivered->path, .options = socket->agent_options(), .patience = {.cancel_fd = signals.fd()}});
-  if (!load) return std::move(load).error();
-  auto channel = socket->wait_for_attached(*load, signals);
-  if (!channel) return std::move(channel).error();
-  return Call{std::move(*channel), std::move(*load)};
-}
-
-// Where it is not for us to say more, the doctor can.
-int fail_with(Error error, const attach::Jvm& jvm) {
-  if (error.code == Errc::kNotPermitted || error.code == Errc::kUnsupported) {
-    error.what += "\n(what works and what does not: tarsier doctor " + std::to_string(jvm.pid) + ")";
-  }
-  return fail(error);
-}
-
 int attach_and_record(const Arguments& arguments, Signals& signals) {
   const auto jvm = find_target(arguments.operands.empty() ? "" : arguments.operands[0]);
   if (!jvm) return fail(jvm.error());
@@ -346,7 +318,7 @@ int attach_and_record(const Arguments& arguments, Signals& signals) {
   auto target = Target::make(arguments, default_file_name(jvm->main, jvm->pid));
   if (!target) return fail(target.error());
 
-  auto call = attach_to(*jvm, *library, signals);
+  auto call = call_agent(*jvm, *library, signals);
   if (!call) return fail_with(call.error(), *jvm);
   const std::string announcement = "recording JVM " + std::to_string(jvm->pid) + " (" +
                                    (jvm->main.empty() ? "?" : exporting::visible(jvm->main)) + ")" + target->into() +

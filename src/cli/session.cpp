@@ -45,7 +45,7 @@ Result<linux::KernelLoan> lend_kernel(const control::Channel& channel, const con
 }  // namespace
 
 Session::Session(control::Channel& channel, Signals& signals, OutputFile& output, Child* child,
-                 const control::SessionOptions& options, std::string announcement, LiveView* live)
+                 const control::SessionOptions& options, std::string announcement, Spectator* live)
     : channel_(channel),
       signals_(signals),
       output_(output),
@@ -64,7 +64,9 @@ void Session::enter(Phase phase, Nanos patience) {
 
 Result<Outcome> Session::run() {
   while (phase_ != Phase::kDone) {
-    std::array<pollfd, 2> events = {{{channel_.fd(), POLLIN, 0}, {signals_.fd(), POLLIN, 0}}};
+    std::array<pollfd, 3> events = {{{channel_.fd(), POLLIN, 0},
+                                     {signals_.fd(), POLLIN, 0},
+                                     {live_ != nullptr && has_started() ? live_->input() : -1, POLLIN, 0}}};
     // Periods are drawn anew after some hundred ticks; and nothing is sampled before it is clear whom it is about.
     const int patience_ms = !loan_ ? 200 : loan_->is_trusted() ? 20 : 5;
     ::poll(events.data(), events.size(), patience_ms);
@@ -72,11 +74,24 @@ Result<Outcome> Session::run() {
     if (phase_ != Phase::kDone && loan_) watch_loan();
     if (phase_ != Phase::kDone) read_signals();
     if (phase_ != Phase::kDone) check_deadline();
-    if (live_ != nullptr && has_started()) live_->tick();
+    if ((events[2].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) live_->input_is_gone();
+    if (live_ != nullptr && has_started()) show();
   }
   display_.clear();
   if (failed_) return *failed_;
   return outcome_;
+}
+
+void Session::tell(std::string_view text) {
+  if (live_ == nullptr || !live_->hear(text)) say(text);
+}
+
+void Session::show() {
+  live_->tick();
+  if (!live_->has_enough() || watched_enough_) return;
+  watched_enough_ = true;
+  ++interrupts_;
+  if (phase_ == Phase::kRecording) stop();
 }
 
 void Session::receive() {
@@ -147,28 +162,29 @@ void Session::on(const control::Started& started) {
     phase_ = Phase::kDone;  // hanging up makes the agent stop
     return;
   }
-  say(announcement_);
+  tell(announcement_);
   for (const control::EngineReport& engine : started.engines) {
     std::string line = engine.name + " by " + engine.mechanism;
     if (!engine.runs) continue;  // a warning says why
     if (engine.interval_bytes.count > 0) line += ", every " + format_size(engine.interval_bytes);
     if (engine.interval.count > 0) line += ", every " + format_duration(engine.interval);
     if (!engine.why.empty()) line += " (" + engine.why + ")";
-    say(line);
+    tell(line);
   }
-  for (const std::string& warning : started.warnings) say("warning: " + warning);
+  for (const std::string& warning : started.warnings) tell("warning: " + warning);
   if (interrupts_ > 0) stop();  // was asked for while it started
 }
 
 void Session::on(const control::Progress& progress) {
   outcome_.last = progress;
+  if (live_ != nullptr) live_->on_progress(progress);
   if (phase_ == Phase::kRecording && live_ == nullptr) display_.show(progress);
 }
 
 void Session::on(const control::Finished& finished) {
   outcome_.finished = finished;
   display_.clear();
-  for (const std::string& warning : finished.warnings) say("warning: " + warning);
+  for (const std::string& warning : finished.warnings) tell("warning: " + warning);
   phase_ = Phase::kDone;
 }
 
@@ -196,12 +212,13 @@ void Session::user_interrupts(const signalfd_siginfo& info) {
   if (for_us >= 2) {
     give_up("left before the agent had confirmed; it saves on its own what it has", Errc::kFailed);
   } else if (for_us == 1 && phase_ == Phase::kRecording) {
-    say("saving ... (again: don't wait for it)");
+    tell("saving ... (again: don't wait for it)");
     stop();
   }
 }
 
 void Session::stop() {
+  if (live_ != nullptr) live_->ending();
   enter(Phase::kStopping, kFinishPatience);
   // An agent that has just hung up may have said Finished before: that is still to be read.
   [[maybe_unused]] const Status sent = channel_.send(control::Stop{}, kSendPatience);

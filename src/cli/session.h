@@ -7,10 +7,10 @@
 
 #include "base/result.h"
 #include "cli/child.h"
-#include "cli/live_view.h"
 #include "cli/output_file.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
+#include "cli/spectator.h"
 #include "control/channel.h"
 #include "control/messages.h"
 #include "linux/kernel_loan.h"
@@ -26,9 +26,9 @@ struct Outcome {
 class Session {
  public:
   // `child`: the program that we started, or nullptr if we attached. All are borrowed.
-  // `announcement` is said once the recording runs. `live`: shows it while it is made; nullptr: nobody does.
+  // `announcement` is said once the recording runs. `live`: watches it while it is made; nullptr: nobody does.
   Session(control::Channel& channel, Signals& signals, OutputFile& output, Child* child,
-          const control::SessionOptions& options, std::string announcement, LiveView* live = nullptr);
+          const control::SessionOptions& options, std::string announcement, Spectator* live = nullptr);
 
   // An error: it did not start, and there is no file. Otherwise something has been recorded.
   Result<Outcome> run();
@@ -47,6 +47,8 @@ class Session {
   template <class Other>
   void on(const Other&) {}  // words that only we speak: ignored
 
+  void tell(std::string_view text);
+  void show();
   void read_signals();
   void user_interrupts(const signalfd_siginfo& info);
   void stop();
@@ -62,11 +64,12 @@ class Session {
   Child* child_;
   control::SessionOptions options_;
   std::string announcement_;
-  LiveView* live_;
+  Spectator* live_;
   ProgressDisplay display_;
   Phase phase_ = Phase::kHello;
   Nanos deadline_;
   int interrupts_ = 0;
+  bool watched_enough_ = false;
   std::optional<Error> failed_;  // before it started
   Outcome outcome_;
   std::optional<linux::KernelLoan> loan_;

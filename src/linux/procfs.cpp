@@ -28,9 +28,9 @@ std::string read_small_file(const char* path) {
 
 }  // namespace
 
-std::vector<pid_t> thread_ids() {
+std::vector<pid_t> thread_ids(const char* tasks) {
   std::vector<pid_t> ids;
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc/self/task"), ::closedir);
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(tasks), ::closedir);
   if (folder == nullptr) return ids;
   while (const dirent* entry = ::readdir(folder.get())) {
     pid_t id = 0;

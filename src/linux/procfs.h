@@ -11,8 +11,9 @@
 
 namespace tarsier::linux {
 
-std::vector<pid_t> thread_ids();                  // of this process, from /proc/self/task
-uint64_t thread_count();                          // how many those are
+// As a folder like /proc/PID/task lists them; of this process, if none is named. Empty if it can't be read.
+std::vector<pid_t> thread_ids(const char* tasks = "/proc/self/task");
+uint64_t thread_count();                          // of this process: how many those are
 std::string thread_name(pid_t tid);               // the 15 characters that the kernel keeps
 std::optional<Nanos> thread_cpu_time(pid_t tid);  // of a thread of this process; nullopt once it is gone
 char thread_state(pid_t tid);                     // R, S, D, ... of a thread of this process; 0 once it is gone
