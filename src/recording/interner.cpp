@@ -28,7 +28,8 @@ uint32_t Interner::intern(std::span<const uint8_t> bytes) {
 
 const uint8_t* Interner::keep(std::span<const uint8_t> bytes) {
   constexpr size_t kSmallest = 4 << 10, kLargest = 252 << 10;  // with what heaps put around it no more than 256
-  if (bytes.size() > room_) {
+  // Also for nothing at all: a text at no address is null, and none is empty.
+  if (bytes.size() > room_ || free_ == nullptr) {
     room_ = std::max(bytes.size(), std::clamp(block_bytes_, kSmallest, kLargest));
     blocks_.push_back(std::make_unique_for_overwrite<uint8_t[]>(room_));
     free_ = blocks_.back().get();

@@ -396,6 +396,26 @@ TEST(Writer, WorksOnADescriptorOpenedForAppending) {
   EXPECT_THAT(lines_of(file), SizeIs(3));
 }
 
+// The JDK's tool can't do without: the class of what is no Java method is empty, not null.
+TEST(Writer, AnEmptyNameIsNotNullEvenIfItIsTheFirst) {
+  TempFile file;
+  auto writer = open_writer(file);
+  const Frame frames[] = {{writer->method({"", "[no Java frame]", "", 0}), 0, 0, FrameType::kMarker}};
+  const Value values[] = {writer->thread({"t", 1, "t", 1, false}),
+                          writer->stack(frames, false),
+                          int64_t{0},
+                          int64_t{1},
+                          int64_t{0},
+                          std::string_view(),
+                          ThreadId()};
+  writer->event(Event::kExecutionSample, monotonic_now(), values);
+  ASSERT_TRUE(writer->finish().ok());
+  std::ifstream in(file.path(), std::ios::binary);
+  const std::string bytes(std::istreambuf_iterator<char>(in), {});
+  // Symbol 1 is the empty text (1), not null (0); then comes symbol 2, a text (3) of 15 bytes.
+  EXPECT_NE(bytes.find(std::string("\1\1\2\3\17[no Java frame]", 20)), std::string::npos);
+}
+
 TEST(Docs, EveryEventAndFieldIsListed) {
   std::ifstream in(test_source("docs/recording.md"));
   const std::string text(std::istreambuf_iterator<char>(in), {});
