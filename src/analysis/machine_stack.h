@@ -32,7 +32,7 @@ struct KindSum {
   Nanos cpu;
   Resources resources;
 };
-using KindSums = std::array<KindSum, static_cast<size_t>(ThreadKind::kOther) + 1>;
+using KindSums = std::array<KindSum, static_cast<size_t>(ThreadKind::kJfr) + 1>;
 KindSums sums_by_kind(const Model& model);
 
 // What threads lost, most first; those that lost nothing only if they used CPU time.

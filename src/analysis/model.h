@@ -41,8 +41,9 @@ struct StackNode {
   FrameType type = FrameType::kJava;
 };
 
-enum class ThreadKind : uint8_t { kApp, kGc, kJit, kVm, kJfr, kTarsier, kOther };
-std::string_view thread_kind_name(ThreadKind kind);  // app gc jit vm jfr tarsier other
+// Their order is that of the numbers in the page's data: new ones come last.
+enum class ThreadKind : uint8_t { kApp, kGc, kJit, kVm, kTarsier, kOther, kJfr };
+std::string_view thread_kind_name(ThreadKind kind);  // app gc jit vm tarsier other jfr
 
 struct Thread {
   int64_t os_id = 0;

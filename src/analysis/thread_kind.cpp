@@ -17,9 +17,9 @@ constexpr std::array<KindNames, 7> kKinds = {{
     {ThreadKind::kGc, "gc", "[GC]"},
     {ThreadKind::kJit, "jit", "[JIT]"},
     {ThreadKind::kVm, "vm", "[VM]"},
-    {ThreadKind::kJfr, "jfr", "[JFR]"},
     {ThreadKind::kTarsier, "tarsier", "[tarsier]"},
     {ThreadKind::kOther, "other", "[other native threads]"},
+    {ThreadKind::kJfr, "jfr", "[JFR]"},
 }};
 
 }  // namespace

@@ -20,7 +20,7 @@
 
 namespace tarsier::analysis {
 
-inline constexpr size_t kThreadKinds = static_cast<size_t>(ThreadKind::kOther) + 1;
+inline constexpr size_t kThreadKinds = static_cast<size_t>(ThreadKind::kJfr) + 1;
 
 struct TopThreadId {
   int64_t os_id = 0, java_id = 0;
