@@ -100,7 +100,7 @@ constexpr Option kOptions[] = {
     {.name = "counters",
      .kind = Kind::kText,
      .value = "EVENTS",
-     .fallback = control::kDefaultCounters,
+     .fallback = "default",
      .help = "count events of the processor or the kernel in every thread, by the names that perf has for them: "
              "cycles, instructions, context-switches, rHEX, GROUP:NAME",
      .bare = true},
@@ -187,7 +187,10 @@ control::SessionOptions session_options(const Arguments& arguments) {
   options.clock = arguments.text("clock");
   options.interval = arguments.duration("interval");
   options.duration = arguments.duration("duration");
-  if (arguments.has("counters")) options.counters = arguments.text("counters");
+  if (arguments.has("counters")) {
+    const std::string_view events = arguments.text("counters");
+    options.counters = events == "default" ? control::kDefaultCounters : events;
+  }
   options.account = arguments.duration("account");
   options.memory = arguments.size("memory");
   options.max_depth = static_cast<int>(arguments.number("max-depth"));

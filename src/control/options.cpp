@@ -160,7 +160,7 @@ constexpr std::array<Row, 25> kRows = {{
      [](const SessionOptions& o) { return o.duration.count == 0 ? "" : format_duration(o.duration); }},
     {"counters", Row::Takes::kMaybe,
      [](AgentString& a, std::string_view v) -> Status {
-       a.session.counters = v.empty() ? kDefaultCounters : v;
+       a.session.counters = v.empty() || v == "default" ? kDefaultCounters : v;
        std::replace(a.session.counters.begin(), a.session.counters.end(), '+', ',');
        return {};
      },

@@ -93,6 +93,29 @@ std::string stack_text(const ReportContext& context) {
   return out;
 }
 
+// What else the kernel has counted; nothing in recordings of others.
+std::string resources_text(const ReportContext& context, const std::vector<analysis::ThreadRow>& rows, size_t shown) {
+  if (!context.model.machine || !context.selection.whole_time()) return {};
+  const bool stolen = context.model.machine->steal.count > 0;
+  std::string out = "\nWhat happened to them\n   in kernel  run queue   switches      faults  migrations";
+  out += std::string(stolen ? "       steal" : "") + "  thread\n";
+  for (size_t i = 0; i < shown; ++i) {
+    const analysis::Thread& thread = context.model.threads[rows[i].thread.value];
+    const analysis::Resources& resources = thread.resources;
+    const size_t start = out.size();
+    out += pad_left(time_or_dash(resources.of(Resource::kSystem)), 12);
+    out += pad_left(time_or_dash(resources.of(Resource::kRunQueue)), 11);
+    out += pad_left(
+        count_or_dash(sum(resources.of(Resource::kVoluntarySwitches), resources.of(Resource::kInvoluntarySwitches))),
+        11);
+    out += pad_left(count_or_dash(sum(resources.of(Resource::kMinorFaults), resources.of(Resource::kMajorFaults))), 12);
+    out += pad_left(count_or_dash(resources.of(Resource::kMigrations)), 12);
+    if (stolen) out += pad_left(time_or_dash(resources.of(Resource::kSteal)), 12);
+    append_name(out, start, thread_name(thread));
+  }
+  return out;
+}
+
 std::string counters_text(const ReportContext& context, const std::vector<analysis::ThreadRow>& rows, size_t shown) {
   std::vector<std::string> names;
   for (const auto& [thread, counters] : context.model.thread_counters) {
@@ -150,8 +173,6 @@ Json counters_json(const analysis::Model& model, analysis::ThreadIndex thread) {
 std::string threads_text(const ReportContext& context) {
   if (context.model.profile != analysis::Profile::kCpu) return threads_by_samples(context) + times_text(context);
   const auto rows = analysis::thread_profile(context.model, context.selection);
-  const bool whole = context.selection.whole_time();
-  const bool stolen = context.model.machine && context.model.machine->steal.count > 0;
   Nanos all;
   bool estimated = false;
   for (const analysis::ThreadRow& row : rows) {
@@ -162,28 +183,21 @@ std::string threads_text(const ReportContext& context) {
   if (estimated) out += "; ~ by samples, where the kernel's account is not known";
   out += ")\n";
   if (rows.empty()) return out + "  none\n";
-  out += "         CPU   share   samples  in kernel  run queue  switches";
-  out += std::string(stolen ? "    steal" : "") + "  kind          tid  thread\n";
+  out += "         CPU     share     samples  kind          tid  thread\n";
   const size_t shown = std::min(rows.size(), static_cast<size_t>(context.options.top));
   for (size_t i = 0; i < shown; ++i) {
     const analysis::ThreadRow& row = rows[i];
     const analysis::Thread& thread = context.model.threads[row.thread.value];
-    const analysis::Resources resources = whole ? thread.resources : analysis::Resources();
     const size_t start = out.size();
     out += pad_left((row.measured ? "" : "~") + words_of_time(row.cpu), 12);
-    out += pad_left(words_of_share(share(row.cpu.count, all.count)), 8);
-    out += pad_left(words_of_count(row.samples), 10);
-    out += pad_left(time_or_dash(resources.of(Resource::kSystem)), 11);
-    out += pad_left(time_or_dash(resources.of(Resource::kRunQueue)), 11);
-    out += pad_left(
-        count_or_dash(sum(resources.of(Resource::kVoluntarySwitches), resources.of(Resource::kInvoluntarySwitches))),
-        10);
-    if (stolen) out += pad_left(time_or_dash(resources.of(Resource::kSteal)), 9);
+    out += pad_left(words_of_share(share(row.cpu.count, all.count)), 10);
+    out += pad_left(words_of_count(row.samples), 12);
     append_kind_and_id(out, thread);
     append_name(out, start, thread_name(thread));
   }
   append_left_out(out, shown, rows.size());
-  return out + counters_text(context, rows, shown) + stack_text(context) + times_text(context);
+  return out + resources_text(context, rows, shown) + counters_text(context, rows, shown) + stack_text(context) +
+         times_text(context);
 }
 
 std::string threads_json(const ReportContext& context) {
