@@ -41,10 +41,11 @@ class CountersEngine final : public Engine, private ThreadListener {
     }
     linux::UsableEvents usable = linux::usable_events(std::move(wanted));
     events_ = std::move(usable.events);
-    for (const auto& [which, why] : usable.left_out) left_out_ += "; without " + which + ": " + why;
+    for (const auto& [which, why] : usable.left_out)
+      left_out_.append("; without ").append(which).append(": ").append(why);
     if (events_.empty()) return Error{Errc::kUnsupported, left_out_.substr(std::min<size_t>(left_out_.size(), 2))};
     std::string counted;
-    for (const linux::PerfEvent& event : events_) counted += (counted.empty() ? "" : ", ") + described(event);
+    for (const linux::PerfEvent& event : events_) counted.append(counted.empty() ? "" : ", ").append(described(event));
     control::EngineReport report;
     report.name = name();
     report.mechanism = "perf";
