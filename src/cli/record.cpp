@@ -188,8 +188,8 @@ control::SessionOptions session_options(const Arguments& arguments) {
   options.interval = arguments.duration("interval");
   options.duration = arguments.duration("duration");
   if (arguments.has("counters")) {
-    const std::string_view events = arguments.text("counters");
-    options.counters = events == "default" ? control::kDefaultCounters : events;
+    const std::string events = arguments.text("counters");
+    options.counters = events == "default" ? std::string(control::kDefaultCounters) : events;
   }
   options.account = arguments.duration("account");
   options.memory = arguments.size("memory");
