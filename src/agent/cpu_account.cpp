@@ -269,7 +269,10 @@ void CpuAccount::account_for_ends(Nanos process_cpu) {
 }
 
 void CpuAccount::account_for_ends(const linux::ThreadUsage& process) {
-  const auto rest = [&](int64_t in_all, int64_t known) { return std::max<int64_t>(in_all - known, 0); };
+  // What is not known in all is none.
+  const auto rest = [](int64_t in_all, int64_t known) {
+    return std::max<int64_t>(std::max<int64_t>(in_all, 0) - known, 0);
+  };
   Entry all;
   all.usage = process;
   all.usage_at_start = process_at_start_;
@@ -286,6 +289,7 @@ void CpuAccount::identify(Entry& entry) {
   const auto thread = threads_.find_by_tid(entry.tid);
   if (!thread && entry.java_id == 0) entry.sampled = threads_.follows_jvm_thread(entry.tid);
   if (thread && thread->java_id != entry.java_id) become(entry, *thread);
+  if (thread) entry.name = thread->name;  // it may have been named anew
 }
 
 void CpuAccount::write(Entry& entry) {
@@ -310,8 +314,7 @@ void CpuAccount::write(Entry& entry) {
                                      resources[4],
                                      resources[5],
                                      resources[6],
-                                     steal_ ? entry.stolen.count : recording::kUnknown,
-                                     recording::kUnknown};
+                                     steal_ ? entry.stolen.count : recording::kUnknown};
   writer_.event(recording::Event::kThreadCpu, now, values);
   write_load(entry, now, Nanos(std::max<int64_t>(resources[0], 0)));
 }

@@ -12,7 +12,7 @@ const Loader::WideType Loader::kMachineTypes[] = {
     {"tarsier.ThreadCpu",
      &Loader::thread_cpu,
      {"thread", "kind", "sampled", "cpu", "system", "runQueue", "voluntarySwitches", "involuntarySwitches",
-      "minorFaults", "majorFaults", "migrations", "steal", "stealScheduled"}},
+      "minorFaults", "majorFaults", "migrations", "steal"}},
     {"tarsier.ThreadCounter", &Loader::thread_counter, {"thread", "name", "value", "enabled", "running"}},
     {"tarsier.MachineCpu",
      &Loader::machine_cpu,

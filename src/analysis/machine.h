@@ -21,14 +21,13 @@ enum class Resource : uint8_t {
   kMajorFaults,
   kMigrations,
   kSteal,
-  kStealScheduled,
   kCount
 };
 constexpr size_t kResources = static_cast<size_t>(Resource::kCount);
 // As in the JSON.
 constexpr std::array<std::string_view, kResources> kResourceNames = {
-    "system_ns",    "run_queue_ns", "voluntary_switches", "involuntary_switches", "minor_faults",
-    "major_faults", "migrations",   "steal_ns",           "steal_scheduled_ns"};
+    "system_ns",    "run_queue_ns", "voluntary_switches", "involuntary_switches",
+    "minor_faults", "major_faults", "migrations",         "steal_ns"};
 
 // Of a thread, since the session began or it started.
 struct Resources {

@@ -6,23 +6,12 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
 
 #include "linux/machine_times.h"
+#include "linux/task_file.h"
 
 namespace tarsier::linux {
 namespace {
-
-constexpr size_t kBuffer = 4096;
-
-std::string_view read_file(int folder, pid_t tid, const char* name, char (&buffer)[kBuffer]) {
-  char path[32];
-  std::snprintf(path, sizeof(path), "%d/%s", tid, name);
-  const unique_fd fd(::openat(folder, path, O_RDONLY | O_CLOEXEC));
-  if (!fd) return {};
-  const ssize_t n = ::read(fd.get(), buffer, sizeof(buffer));
-  return n > 0 ? std::string_view(buffer, static_cast<size_t>(n)) : std::string_view();
-}
 
 // The number at the beginning, behind blanks, tabs and a colon.
 std::optional<int64_t> number_at(std::string_view text) {
@@ -97,22 +86,22 @@ ThreadUsages::ThreadUsages(const std::string& process_folder)
     : tasks_(::open((process_folder + "/task").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {}
 
 std::optional<ThreadUsage> ThreadUsages::of(pid_t tid) const {
-  char buffer[kBuffer];
+  char buffer[kTaskFileBytes];
   ThreadUsage usage;
-  const std::string_view stat = read_file(tasks_.get(), tid, "stat", buffer);
+  const std::string_view stat = read_task_file(tasks_.get(), tid, "stat", buffer);
   if (stat.empty()) return std::nullopt;
   parse_thread_stat(stat, usage);
-  parse_thread_schedstat(read_file(tasks_.get(), tid, "schedstat", buffer), usage);
-  parse_thread_status(read_file(tasks_.get(), tid, "status", buffer), usage);
-  parse_thread_sched(read_file(tasks_.get(), tid, "sched", buffer), usage);
+  parse_thread_schedstat(read_task_file(tasks_.get(), tid, "schedstat", buffer), usage);
+  parse_thread_status(read_task_file(tasks_.get(), tid, "status", buffer), usage);
+  parse_thread_sched(read_task_file(tasks_.get(), tid, "sched", buffer), usage);
   return usage;
 }
 
 ThreadUsage ThreadUsages::of_current(bool with_queue) const {
   ThreadUsage usage = usage_of(RUSAGE_THREAD);
   if (!with_queue) return usage;
-  char buffer[kBuffer];
-  parse_thread_schedstat(read_file(tasks_.get(), ::gettid(), "schedstat", buffer), usage);
+  char buffer[kTaskFileBytes];
+  parse_thread_schedstat(read_task_file(tasks_.get(), ::gettid(), "schedstat", buffer), usage);
   return usage;
 }
 
