@@ -46,6 +46,17 @@ CpuAccount::CpuAccount(ThreadRegistry& threads, recording::Writer& writer, const
   }
 }
 
+void CpuAccount::follow(Result<TurnsReader> turns) {
+  if (!steal_) return;
+  if (!turns) {
+    source_ += "; who was on which CPU is not known: " + turns.error().what;
+    return;
+  }
+  turns_ = std::move(*turns);
+  scheduled_.emplace(turns_->read(), machine_->read_cpu_steal());
+  source_ += "; who was on which CPU: eBPF on sched_switch";
+}
+
 CpuAccount::Resources CpuAccount::resources_of(const Entry& entry) {
   const linux::ThreadUsage &now = entry.usage, &then = entry.usage_at_start;
   Resources values = {nanos_or_unknown(now.system, then.system),
@@ -113,11 +124,26 @@ void CpuAccount::settle(bool at_once) {
   for (size_t i = 0; i < who.size(); ++i) cpu[i] = std::exchange(who[i]->unsettled, Nanos(0));
   steal_->settle(now, cpu, stolen);
   for (size_t i = 0; i < who.size(); ++i) who[i]->stolen += stolen[i];
+  settle_by_schedule();
   if (steal_->included() || steal_->sums().stolen.count == 0) return;
   const StealAccount::Sums& sums = steal_->sums();
   if (linux::proves_inclusion(known_, sums.busy, sums.stolen, seconds(1))) {
     steal_->set_included(true);
     source_ += "; that is wrong: this process has used more than all CPUs were busy, so it is part of it";
+  }
+}
+
+void CpuAccount::settle_by_schedule() {
+  if (!scheduled_) return;
+  std::unordered_map<pid_t, Nanos> lost;
+  scheduled_->settle(turns_->read(), machine_->read_cpu_steal(), lost);
+  std::unordered_map<pid_t, Entry*> ended;
+  for (Entry& entry : ended_) ended[entry.tid] = &entry;
+  for (const auto& [tid, time] : lost) {
+    const auto living = entries_.find(tid);
+    const auto gone = ended.find(tid);
+    Entry& entry = living != entries_.end() ? living->second : gone != ended.end() ? *gone->second : after_ends_;
+    entry.stolen_by_schedule += time;
   }
 }
 
@@ -161,7 +187,7 @@ void CpuAccount::become(Entry& entry, const JavaThread& thread) {
     Entry before = entry;
     retire(before);
     entry.at_start = entry.told_cpu = entry.last;
-    entry.stolen = entry.unsettled = Nanos(0);
+    entry.stolen = entry.stolen_by_schedule = entry.unsettled = Nanos(0);
     entry.usage_at_start = entry.usage;
     entry.told = {};
   }
@@ -214,6 +240,10 @@ void CpuAccount::update(bool last) {
   account_for_ends(process_cpu);
   look_at_machine();
   settle(true);
+  if (scheduled_) {
+    turns_->forget_all_but(present);
+    scheduled_->forget_all_but(present);
+  }
   for (Entry& entry : std::exchange(ended_, {})) write(entry);
   for (Entry* entry : ran) write(*entry);
   if (last) account_for_ends(linux::usage_of_process());
@@ -314,7 +344,8 @@ void CpuAccount::write(Entry& entry) {
                                      resources[4],
                                      resources[5],
                                      resources[6],
-                                     steal_ ? entry.stolen.count : recording::kUnknown};
+                                     steal_ ? entry.stolen.count : recording::kUnknown,
+                                     scheduled_ ? entry.stolen_by_schedule.count : recording::kUnknown};
   writer_.event(recording::Event::kThreadCpu, now, values);
   write_load(entry, now, Nanos(std::max<int64_t>(resources[0], 0)));
 }

@@ -11,8 +11,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "agent/scheduled_steal.h"
 #include "agent/steal_account.h"
 #include "agent/thread_registry.h"
+#include "agent/turns_reader.h"
 #include "base/units.h"
 #include "linux/machine_times.h"
 #include "linux/thread_usage.h"
@@ -24,6 +26,10 @@ class CpuAccount {
  public:
   // `proc_root`: where /proc/stat is read; tests make up their own.
   CpuAccount(ThreadRegistry& threads, recording::Writer& writer, const std::string& proc_root = "/proc");
+
+  // Before the first update: what was stolen is also told by who was on which CPU. Without `turns` the recording says
+  // why it is not.
+  void follow(Result<TurnsReader> turns);
 
   // Once before the first engine starts, then about once a second: writes a tarsier.ThreadCpu for each thread that has
   // used CPU time since the last call, and a tarsier.MachineCpu.
@@ -47,7 +53,7 @@ class CpuAccount {
     pid_t tid = 0;
     Nanos at_start, last;
     Nanos unsettled;  // used since steal time was last split
-    Nanos stolen;
+    Nanos stolen, stolen_by_schedule;
     std::string name;
     std::string_view kind;
     // Who it is, or last was, in Java: a native thread outlives the Java thread that it carried (main, when it destroys
@@ -70,6 +76,7 @@ class CpuAccount {
   void used(Entry& entry, Nanos cpu);
   void look_at_machine();
   void settle(bool at_once);
+  void settle_by_schedule();
   void identify(Entry& entry);
   void become(Entry& entry, const JavaThread& thread);
   [[nodiscard]] static bool is_of(const Entry& entry, const JavaThread& thread);
@@ -91,6 +98,8 @@ class CpuAccount {
   const linux::ThreadUsages usages_;
   std::optional<linux::MachineClock> machine_;
   std::optional<StealAccount> steal_;  // none if the machine's times can't be read
+  std::optional<TurnsReader> turns_;
+  std::optional<ScheduledSteal> scheduled_;  // if the turns are known
   std::string source_;
   bool kind_of_kernel_known_ = false;
   int cpus_;

@@ -245,6 +245,7 @@ Status Session::start() {
   write_session_events();
   const std::string& procfs = options_.session.procfs;
   cpu_ = std::make_unique<CpuAccount>(*threads_, *writer_, procfs.empty() ? "/proc" : procfs);
+  if (options_.session.steal_by == "schedule") follow_turns();
   cpu_->update();
   lives_ = std::make_unique<ThreadLives>(*threads_, *writer_);
 
@@ -297,6 +298,12 @@ Status Session::probe_engines() {
   return {};
 }
 
+void Session::follow_turns() {
+  auto turns = TurnsReader::make();
+  if (!turns) no_turns_ = turns.error().what;
+  cpu_->follow(std::move(turns));
+}
+
 bool Session::samples_anywhere() const {
   return std::any_of(engines_.begin(), engines_.end(), [](const auto& engine) { return engine->samples_anywhere(); });
 }
@@ -337,6 +344,7 @@ std::vector<std::string> Session::warnings() {
   for (auto& engine : engines_) {
     for (std::string& warning : engine->warnings()) all.push_back(std::move(warning));
   }
+  if (!no_turns_.empty()) all.push_back("stolen time is split by CPU time alone: " + no_turns_);
   if (debug_info_ != nullptr && !debug_info_->warning().empty()) all.push_back(debug_info_->warning());
   return all;
 }

@@ -59,6 +59,7 @@ class Session {
   Status probe_engines();
   Status start_engines();
   [[nodiscard]] bool samples_anywhere() const;
+  void follow_turns();
   // If the others can do without this engine, its report says why it does not run; otherwise the error is ours too.
   Status go_on_without(const Engine& engine, control::EngineReport& report, const Error& error) const;
   void loop();
@@ -94,6 +95,7 @@ class Session {
   std::vector<std::unique_ptr<Engine>> engines_;
   std::vector<control::EngineReport> reports_;  // of engines_, in their order
   std::unique_ptr<CpuAccount> cpu_;
+  std::string no_turns_;  // why it is not known who is on which CPU, if that was asked for
   std::unique_ptr<ThreadLives> lives_;
 
   Nanos started_at_, next_flush_;

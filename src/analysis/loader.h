@@ -42,7 +42,7 @@ class Loader : public recording::Visitor {
     std::array<std::string_view, kMaxFields> fields;  // in the order in which the handler wants them
   };
   // Events with many fields: those of locks (loader_locks.cpp) and of the machine (loader_machine.cpp).
-  static constexpr size_t kMaxWideFields = 12;
+  static constexpr size_t kMaxWideFields = 13;
   using WideFields = std::array<recording::FieldIndex, kMaxWideFields>;
   using WideHandler = void (Loader::*)(const recording::Chunk&, const recording::EventView&, const WideFields&);
   struct WideType {

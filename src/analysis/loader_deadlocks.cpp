@@ -7,7 +7,7 @@ using recording::EventView;
 
 // One event for each thread of a deadlock, one after the other.
 void Loader::deadlock(const Chunk& chunk, const EventView& event, const WideFields& fields) {
-  const auto& [u1, u2, u3, u4, u5, u6, kind, owner, cycle, u7, u8, u9] = fields;
+  const auto& [u1, u2, u3, u4, u5, u6, kind, owner, cycle, u7, u8, u9, u13] = fields;
   const Sample sample = lock_sample(chunk, event, fields);
   const int64_t number = event.number(cycle);
   std::vector<Deadlock>& all = model_.deadlocks;

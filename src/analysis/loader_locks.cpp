@@ -69,14 +69,14 @@ int64_t Loader::end_after(int64_t begin, int64_t duration) {
 }
 
 LockIndex Loader::resolve_lock(const Chunk& chunk, const EventView& event, const WideFields& fields) {
-  const auto& [u1, u2, u3, klass, identity, address, u4, u5, u6, u7, u8, u9] = fields;
+  const auto& [u1, u2, u3, klass, identity, address, u4, u5, u6, u7, u8, u9, u13] = fields;
   const int64_t number = event.number(identity);
   return find_lock(
       {.klass = resolve_class(chunk, event.constant(klass)), .identity = number != 0 ? number : event.number(address)});
 }
 
 void Loader::monitor_enter(const Chunk& chunk, const EventView& event, const WideFields& fields) {
-  const auto& [u1, u2, u3, u4, u5, u6, duration, generation, sequence, previous, after_wait, ongoing] = fields;
+  const auto& [u1, u2, u3, u4, u5, u6, duration, generation, sequence, previous, after_wait, ongoing, u13] = fields;
   const Sample sample = lock_sample(chunk, event, fields);
   const bool goes_on = event.number(ongoing) != 0;
   model_.locks.enters.push_back({.begin_ns = sample.time_ns,
@@ -93,7 +93,7 @@ void Loader::monitor_enter(const Chunk& chunk, const EventView& event, const Wid
 }
 
 void Loader::monitor_exit(const Chunk& chunk, const EventView& event, const WideFields& fields) {
-  const auto& [u1, u2, u3, u4, u5, u6, generation, sequence, next, u7, u8, u9] = fields;
+  const auto& [u1, u2, u3, u4, u5, u6, generation, sequence, next, u7, u8, u9, u13] = fields;
   const Sample sample = lock_sample(chunk, event, fields);
   model_.locks.exits.push_back({.time_ns = sample.time_ns,
                                 .sequence = event.number(sequence),
@@ -105,7 +105,7 @@ void Loader::monitor_exit(const Chunk& chunk, const EventView& event, const Wide
 }
 
 void Loader::thread_park(const Chunk& chunk, const EventView& event, const WideFields& fields) {
-  const auto& [u1, u2, u3, klass, u4, u5, duration, sequence, end_sequence, owner, of_class, of_identity] = fields;
+  const auto& [u1, u2, u3, klass, u4, u5, duration, sequence, end_sequence, owner, of_class, of_identity, u13] = fields;
   const Sample sample = lock_sample(chunk, event, fields);
   const bool has_blocker = event.constant(klass).key != 0;
   const ConstantKey condition_of = event.constant(of_class);
@@ -125,7 +125,7 @@ void Loader::thread_park(const Chunk& chunk, const EventView& event, const WideF
 }
 
 void Loader::unpark(const Chunk& chunk, const EventView& event, const WideFields& fields) {
-  const auto& [u1, u2, u3, target, sequence, u4, u5, u6, u7, u8, u9, u10] = fields;
+  const auto& [u1, u2, u3, target, sequence, u4, u5, u6, u7, u8, u9, u10, u13] = fields;
   const Sample sample = lock_sample(chunk, event, fields);
   model_.locks.unparks.push_back({.time_ns = sample.time_ns,
                                   .sequence = event.number(sequence),
@@ -136,7 +136,7 @@ void Loader::unpark(const Chunk& chunk, const EventView& event, const WideFields
 }
 
 void Loader::lock_hold(const Chunk& chunk, const EventView& event, const WideFields& fields) {
-  const auto& [u1, u2, u3, u4, u5, u6, duration, from_before, u7, u8, u9, u10] = fields;
+  const auto& [u1, u2, u3, u4, u5, u6, duration, from_before, u7, u8, u9, u10, u13] = fields;
   const Sample sample = lock_sample(chunk, event, fields);
   const bool before = event.number(from_before) != 0;
   model_.locks.holds.push_back(

@@ -12,7 +12,7 @@ const Loader::WideType Loader::kMachineTypes[] = {
     {"tarsier.ThreadCpu",
      &Loader::thread_cpu,
      {"thread", "kind", "sampled", "cpu", "system", "runQueue", "voluntarySwitches", "involuntarySwitches",
-      "minorFaults", "majorFaults", "migrations", "steal"}},
+      "minorFaults", "majorFaults", "migrations", "steal", "stealScheduled"}},
     {"tarsier.ThreadCounter", &Loader::thread_counter, {"thread", "name", "value", "enabled", "running"}},
     {"tarsier.MachineCpu",
      &Loader::machine_cpu,
@@ -27,7 +27,8 @@ void Loader::select_machine_types(Chunk& chunk) {
 void Loader::thread_cpu(const Chunk& chunk, const EventView& event, const WideFields& fields) {
   constexpr size_t kFirstResource = 4;
   static_assert(kFirstResource + kResources == kMaxWideFields);
-  Thread& thread = model_.threads[resolve_thread(chunk, event.constant(fields[0])).value];
+  const ThreadIndex index = resolve_thread(chunk, event.constant(fields[0]));
+  Thread& thread = model_.threads[index.value];
   thread.kind = thread_kind_of_name(event.string(fields[1]));
   thread.sampled = thread.sampled || event.number(fields[2]) != 0;
   thread.cpu = as_nanos(event.number(fields[3]));
@@ -36,6 +37,12 @@ void Loader::thread_cpu(const Chunk& chunk, const EventView& event, const WideFi
     const int64_t value = event.number(fields[kFirstResource + i]);
     if (value >= 0) thread.resources.values[i] = std::min(value, kMaxCount);
   }
+  // While nothing is stolen, the end of that time is enough.
+  std::vector<StealPoint>& points = model_.steal_points[index];
+  const StealPoint now{event.start().count, *thread.cpu, thread.resources.stolen()};
+  const size_t known = points.size();
+  if (known >= 2 && points[known - 2].steal == now.steal) points.pop_back();
+  points.push_back(now);
 }
 
 void Loader::thread_counter(const Chunk& chunk, const EventView& event, const WideFields& fields) {

@@ -10,9 +10,14 @@ void Resources::add(const Resources& other) {
   }
 }
 
+Nanos Resources::stolen() const {
+  const auto& scheduled = of(Resource::kStealScheduled);
+  return Nanos(scheduled ? *scheduled : of(Resource::kSteal).value_or(0));
+}
+
 Nanos MachineCpu::corrected(Nanos cpu, const Resources& resources) const {
   if (!steal_in_cpu_time) return cpu;
-  return std::max(cpu - Nanos(resources.of(Resource::kSteal).value_or(0)), Nanos(0));
+  return std::max(cpu - resources.stolen(), Nanos(0));
 }
 
 }  // namespace tarsier::analysis

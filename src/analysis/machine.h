@@ -21,13 +21,14 @@ enum class Resource : uint8_t {
   kMajorFaults,
   kMigrations,
   kSteal,
+  kStealScheduled,
   kCount
 };
 constexpr size_t kResources = static_cast<size_t>(Resource::kCount);
 // As in the JSON.
 constexpr std::array<std::string_view, kResources> kResourceNames = {
-    "system_ns",    "run_queue_ns", "voluntary_switches", "involuntary_switches",
-    "minor_faults", "major_faults", "migrations",         "steal_ns"};
+    "system_ns",    "run_queue_ns", "voluntary_switches", "involuntary_switches", "minor_faults",
+    "major_faults", "migrations",   "steal_ns",           "steal_scheduled_ns"};
 
 // Of a thread, since the session began or it started.
 struct Resources {
@@ -36,6 +37,8 @@ struct Resources {
   [[nodiscard]] const std::optional<int64_t>& of(Resource which) const { return values[static_cast<size_t>(which)]; }
   // Of several threads: what is not known of some is the sum of what is known of the others.
   void add(const Resources& other);
+  // What was stolen: by who was on which CPU, if that is known, else in proportion to CPU time.
+  [[nodiscard]] Nanos stolen() const;
 };
 
 // An event that was counted in a thread.
@@ -44,6 +47,13 @@ struct Counter {
   Nanos enabled, running;  // less than enabled: it shared the hardware with others, and was scaled up
 };
 using Counters = std::map<std::string, Counter>;
+
+// What a thread had used and lost at a moment, since the session began or it started: the ground of weights that are
+// corrected (steal_weights.h).
+struct StealPoint {
+  int64_t time_ns = 0;
+  Nanos cpu, steal;
+};
 
 // Of all CPUs since the session began.
 struct MachineCpu {
@@ -54,7 +64,7 @@ struct MachineCpu {
   bool steal_in_cpu_time = false;  // the threads' CPU time has the stolen time in it
   std::string source;
 
-  // What a thread would have used if nothing had been stolen from it.
+  // What a thread really used: its CPU time without what was stolen, if that is in there.
   [[nodiscard]] Nanos corrected(Nanos cpu, const Resources& resources) const;
 };
 

@@ -184,7 +184,8 @@ std::string stolen(const Facts& facts) {
   if (machine.steal.count == 0 || machine.steal.count < wanted.count / 100) return {};
   return "The hypervisor took " + words_of_time(machine.steal) + " from this machine's CPUs (" +
          words_of_share(share(machine.steal, wanted)) + " of the time in which they had something to run), " +
-         words_of_time(machine.steal_of_threads) + " of it from this JVM: report --view steal.";
+         words_of_time(machine.steal_of_threads) + " of it from this JVM: report --view steal." +
+         (facts.model.corrected ? " What is told of CPU time is without it." : "");
 }
 
 std::string sentence_of_engine(const Engine& engine) {

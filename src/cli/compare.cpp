@@ -49,7 +49,7 @@ constexpr Option kOptions[] = {
      .value = "KIND",
      .fallback = "cpu",
      .help = "which samples, weighted by what",
-     .allowed = "cpu,wall,alloc,waits"},
+     .allowed = "cpu,corrected,wall,alloc,waits"},
     kThreadOption,
     kFromOption,
     kToOption,

@@ -111,6 +111,12 @@ constexpr Option kOptions[] = {
      .help = "how often it is asked which threads have used the CPUs, to split what the hypervisor stole meanwhile",
      .min = control::kFinestAccount.count,
      .max = control::kCoarsestAccount.count},
+    {.name = "steal-by",
+     .kind = Kind::kWord,
+     .value = "NAME",
+     .fallback = "cpu",
+     .help = "what it is split by: CPU time; or also who was on which CPU when (needs eBPF)",
+     .allowed = "cpu,schedule"},
     {.name = "output",
      .letter = 'o',
      .kind = Kind::kFile,
@@ -192,6 +198,7 @@ control::SessionOptions session_options(const Arguments& arguments) {
     options.counters = events == "default" ? std::string(control::kDefaultCounters) : events;
   }
   options.account = arguments.duration("account");
+  if (arguments.text("steal-by") != "cpu") options.steal_by = arguments.text("steal-by");
   options.memory = arguments.size("memory");
   options.max_depth = static_cast<int>(arguments.number("max-depth"));
   options.native = arguments.has("native");

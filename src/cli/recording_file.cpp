@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "analysis/steal_weights.h"
 #include "archive/unpacked_recording.h"
 #include "cli/console.h"
 
@@ -28,8 +29,14 @@ Result<analysis::Model> load_recording(const std::string& path, std::string_view
     return model;
   }
   model->file = path;
+  const bool corrected = weight == kCorrected;
   if (!weight.empty()) {
-    if (Status chosen = analysis::use_profile(*model, weight); !chosen) return std::move(chosen).error().in(path);
+    if (Status chosen = analysis::use_profile(*model, corrected ? "cpu" : weight); !chosen) {
+      return std::move(chosen).error().in(path);
+    }
+  }
+  if (corrected) {
+    if (Status done = analysis::correct_for_steal(*model); !done) return std::move(done).error().in(path);
   }
   model->problems.insert(model->problems.begin(), file->problems().begin(), file->problems().end());
   model->damaged = model->damaged || !file->problems().empty();

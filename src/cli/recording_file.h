@@ -11,13 +11,15 @@
 
 namespace tarsier::cli {
 
+// Not a kind of samples: those of CPU time, without what the hypervisor took.
+inline constexpr std::string_view kCorrected = "corrected";
 // Of every command that shows a profile; load_recording_operand() obeys it.
 inline constexpr Option kWeightOption = {.name = "weight",
                                          .kind = Kind::kWord,
                                          .value = "KIND",
                                          .help = "which samples, weighted by what",
                                          .otherwise = "the first of them that the recording has",
-                                         .allowed = "cpu,wall,alloc,waits"};
+                                         .allowed = "cpu,corrected,wall,alloc,waits"};
 // Of those that show parts of one, or lists.
 inline constexpr Option kThreadOption = {
     .name = "thread", .kind = Kind::kText, .value = "REGEX", .help = "only threads whose name contains a match"};

@@ -79,7 +79,7 @@ std::string with_commas(std::string_view text) {
   return plain;
 }
 
-constexpr std::array<Row, 25> kRows = {{
+constexpr std::array<Row, 26> kRows = {{
     {"cpu", Row::Takes::kNothing,
      [](AgentString& a, std::string_view) -> Status {
        a.session.cpu = true;
@@ -178,6 +178,15 @@ constexpr std::array<Row, 25> kRows = {{
        return {};
      },
      [](const SessionOptions& o) { return o.account == SessionOptions().account ? "" : format_duration(o.account); }},
+    {"stealby", Row::Takes::kValue,
+     [](AgentString& a, std::string_view v) -> Status {
+       if (v != "cpu" && v != "schedule") {
+         return Error{Errc::kUsage, "'" + std::string(v) + "' splits no stolen time: write cpu or schedule"};
+       }
+       a.session.steal_by = v == "cpu" ? "" : v;
+       return {};
+     },
+     [](const SessionOptions& o) { return o.steal_by; }},
     {"procfs", Row::Takes::kValue,
      [](AgentString& a, std::string_view v) -> Status {
        a.session.procfs = with_commas(v);

@@ -34,6 +34,7 @@ struct SessionOptions {
   Nanos duration{0};  // 0: until stopped
   std::string counters = "";  // events of perf's, by commas, to be counted in every thread
   Nanos account{seconds(1)};  // how often it is asked who has used how much CPU time, for what was stolen meanwhile
+  std::string steal_by = "";  // schedule: also by who was on which CPU meanwhile; empty: by CPU time alone
   std::string procfs = "";    // instead of /proc for the machine's times; for tests
   Bytes memory{64 << 20};     // bound for everything the agent holds
   int max_depth = 2048;       // frames of one stack

@@ -247,14 +247,15 @@ std::string steal_text(const ReportContext& context) {
   line(machine.steal_of_others, "from other processes");
   line(machine.steal_remainder, "from nobody that was seen to run");
   if (!context.selection.whole_time()) return out + "  by thread: of the whole recording only\n";
-  out += "\n       steal       CPU  corrected  kind          tid  thread\n";
+  out += "\n       steal  by schedule       CPU  corrected  kind          tid  thread\n";
   const std::vector<analysis::StealRow> rows = analysis::steal_profile(context.model, context.selection);
   const size_t shown = std::min(rows.size(), static_cast<size_t>(context.options.top));
   for (size_t i = 0; i < shown; ++i) {
     const analysis::Thread& thread = context.model.threads[rows[i].thread.value];
     const size_t start = out.size();
-    out += pad_left(words_of_time(rows[i].steal), 12) + pad_left(words_of_time(rows[i].cpu), 10) +
-           pad_left(words_of_time(rows[i].corrected), 11);
+    out += pad_left(words_of_time(rows[i].steal), 12) +
+           pad_left(time_or_dash(thread.resources.of(Resource::kStealScheduled)), 13) +
+           pad_left(words_of_time(rows[i].cpu), 10) + pad_left(words_of_time(rows[i].corrected), 11);
     append_kind_and_id(out, thread);
     append_name(out, start, thread_name(thread));
   }
@@ -274,7 +275,8 @@ std::string steal_json(const ReportContext& context) {
                          {"kind", analysis::thread_kind_name(thread.kind)},
                          {"cpu_ns", row.cpu.count},
                          {"steal_ns", row.steal.count},
-                         {"corrected_ns", row.corrected.count}});
+                         {"corrected_ns", row.corrected.count},
+                         {"steal_scheduled_ns", or_null(thread.resources.of(Resource::kStealScheduled))}});
     }
   }
   const Json json = {{"source", machine.source},

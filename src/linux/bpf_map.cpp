@@ -32,4 +32,19 @@ int find_in_bpf_map(int map, const void* key, void* value) {
   return call(BPF_MAP_LOOKUP_ELEM, map, key, value);
 }
 
+int read_bpf_map(int map, unsigned& place, void* keys, void* values, size_t room, size_t& count) {
+  bpf_attr attr;
+  std::memset(&attr, 0, sizeof(attr));
+  unsigned from = place;
+  attr.batch.map_fd = static_cast<uint32_t>(map);
+  attr.batch.in_batch = place == 0 ? 0 : reinterpret_cast<uintptr_t>(&from);
+  attr.batch.out_batch = reinterpret_cast<uintptr_t>(&place);
+  attr.batch.keys = reinterpret_cast<uintptr_t>(keys);
+  attr.batch.values = reinterpret_cast<uintptr_t>(values);
+  attr.batch.count = static_cast<uint32_t>(room);
+  const int error = ::syscall(SYS_bpf, BPF_MAP_LOOKUP_BATCH, &attr, sizeof(attr)) == 0 ? 0 : errno;
+  count = error == 0 || error == ENOENT ? attr.batch.count : 0;
+  return error;
+}
+
 }  // namespace tarsier::linux

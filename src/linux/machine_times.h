@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
@@ -20,6 +21,8 @@ struct MachineTimes {
 
 // The first line of /proc/stat. Nothing if that is something else; an old kernel's line, without steal, has none.
 std::optional<MachineTimes> parse_machine_times(std::string_view stat);
+// Of the lines after it: what was stolen from each CPU, by its number. CPUs that are not there have lost nothing.
+std::vector<Nanos> parse_cpu_steal(std::string_view stat);
 
 // The kernel counts in these.
 Nanos machine_tick();
@@ -29,6 +32,7 @@ class MachineClock {
   static Result<MachineClock> open(const std::string& proc_root = "/proc");
   // Nothing if it can't be read (any more).
   [[nodiscard]] std::optional<MachineTimes> read() const;
+  [[nodiscard]] std::vector<Nanos> read_cpu_steal() const;
 
  private:
   MachineClock(std::string path, unique_fd file) : path_(std::move(path)), file_(std::move(file)) {}

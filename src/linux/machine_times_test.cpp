@@ -39,6 +39,19 @@ TEST(MachineTimes, are_nothing_if_the_text_is_something_else) {
   }
 }
 
+TEST(MachineTimes, tell_what_was_stolen_from_each_cpu) {
+  const int64_t tick = machine_tick().count;
+  const auto stolen = parse_cpu_steal(
+      "cpu  1 2 3 4 5 6 7 99 0 0\ncpu0 1 2 3 4 5 6 7 8 0 0\ncpu3 1 2 3 4 5 6 7 9 0 0\nintr 12\ncpu1 1 2 3 4 5 6 7 8\n");
+  ASSERT_EQ(stolen.size(), 4U);
+  EXPECT_EQ(stolen[0].count, 8 * tick);
+  EXPECT_EQ(stolen[1].count, 0);
+  EXPECT_EQ(stolen[3].count, 9 * tick);
+  EXPECT_TRUE(parse_cpu_steal("").empty());
+  EXPECT_TRUE(parse_cpu_steal("cpu").empty());
+  EXPECT_TRUE(parse_cpu_steal("cpux 1 2 3 4\ncpu-1 1 2 3 4\ncpu99999999999 1 2 3 4\ncpu2 1 x").empty());
+}
+
 TEST(MachineClock, reads_below_the_root_it_is_given) {
   const std::filesystem::path root =
       std::filesystem::temp_directory_path() / ("tarsier-root-" + std::to_string(::getpid()));

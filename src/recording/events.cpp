@@ -225,6 +225,8 @@ constexpr Field kThreadCpu[] = {
     {"majorFaults", Kind::kLong, "Major Page Faults", "Had to be read from a disk"},
     {"migrations", Kind::kLong, "Migrations", "From one CPU to another"},
     {"steal", Kind::kNanos, "Steal Time", "Its part of what the hypervisor took, in proportion to its CPU time"},
+    {"stealScheduled", Kind::kNanos, "Steal Time by Schedule",
+     "What was taken while it was on a CPU, interrupts included: its time there without its CPU time"},
 };
 
 constexpr Field kThreadStart[] = {
