@@ -494,8 +494,6 @@ TEST_F(WakersTest, another_process_comes_with_its_name) {
 TEST_F(WakersTest, a_timer_is_nobody_whoever_runs_meanwhile) {
   start();
   if (IsSkipped()) return;
-  const JavaThread self = described(::gettid(), kSelf);
-  ASSERT_TRUE(waits_->thread_started(self));
   // On every CPU there is somebody whom the timer interrupts.
   std::atomic<bool> over{false};
   std::vector<std::thread> hogs;
@@ -504,6 +502,9 @@ TEST_F(WakersTest, a_timer_is_nobody_whoever_runs_meanwhile) {
       while (!over.load()) std::atomic_signal_fence(std::memory_order_seq_cst);
     });
   }
+  // Only now: under TSan, whoever starts a thread waits until that has begun.
+  const JavaThread self = described(::gettid(), kSelf);
+  const bool followed = waits_->thread_started(self);
   size_t by_timer = 0;
   sleep_until([&] {
     (void)read();
@@ -513,6 +514,7 @@ TEST_F(WakersTest, a_timer_is_nobody_whoever_runs_meanwhile) {
   });
   over.store(true);
   for (std::thread& hog : hogs) hog.join();
+  ASSERT_TRUE(followed);
   ASSERT_GE(by_timer, 20u);
   for (const Seen& one : seen_) {
     if (one.who.woken != kSelf) continue;

@@ -71,6 +71,8 @@ TEST(Writer, EveryEventOfTheTableCanBeReadBack) {
         values.emplace_back(StackId(0));
       } else if (field.kind == Kind::kClass) {
         values.emplace_back(ClassId(0));
+      } else if (field.kind == Kind::kShare) {
+        values.emplace_back(0.5F);
       } else if (field.kind == Kind::kBinary) {
         values.emplace_back(std::span<const uint8_t>());
       } else {

@@ -1,5 +1,6 @@
 """`tarsier dump`: programs that know who waits for whom (tests/java/Deadlocks.java) against what we say."""
 import json
+import zipfile
 
 import jsonschema
 import pytest
@@ -66,11 +67,17 @@ def test_names_that_look_like_parts_of_a_dump_deceive_nobody(jdk, classes):
     assert "\x1b" not in text and "\x1b" not in json.dumps(document, ensure_ascii=False)
 
 
-def test_a_jvm_that_takes_no_agent_can_still_be_asked(jdk, classes):
-    with Program(jdk, classes, "Deadlocks", "monitors", 2, options=["-XX:-EnableDynamicAgentLoading"]) as program:
+def test_a_jvm_that_takes_no_agent_can_still_be_asked(jdk, classes, tmp_path):
+    # Under a name that no test beside this one has.
+    jar = tmp_path / f"NoAgents{jdk.major}.jar"
+    with zipfile.ZipFile(jar, "w") as file:
+        file.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\nMain-Class: Deadlocks\n")
+        for part in classes.glob("Deadlocks*.class"):
+            file.write(part, part.name)
+    with Program(jdk, classes, "-jar", jar, "monitors", 2, options=["-XX:-EnableDynamicAgentLoading"]) as program:
         program.ready()
         assert len(dump(program.pid)["deadlocks"]) == 1
-        assert len(dump("Deadlocks")["deadlocks"]) == 1, "by its name"
+        assert len(dump(jar.name)["deadlocks"]) == 1, "by its name"
 
 
 def test_a_jvm_that_can_not_be_asked_is_refused_with_the_reason(jdk, classes):
