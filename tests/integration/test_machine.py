@@ -2,13 +2,14 @@
 machine."""
 import json
 import os
+import pathlib
 import re
 import subprocess
 import threading
 import time
 
 import pytest
-from harness import LIBRARY, Program, Recorder, engine, perf_allowed, report, tarsier, wait_for_recording
+from harness import DEADLINE, LIBRARY, Program, Recorder, engine, perf_allowed, report, tarsier, wait_for_recording
 
 SLEEPS, PAGES = 400, 20_000  # of Resources.java
 EVERYTHING = ("--top", "1000000")
@@ -159,6 +160,82 @@ def test_stolen_time_is_split_by_cpu_time(jdk, classes, tmp_path, account):
         assert lost == pytest.approx(1 / 3 if steal["in_cpu_time"] else 1 / 2, rel=0.25), row
         assert row["corrected_ns"] == row["cpu_ns"] - (row["steal_ns"] if steal["in_cpu_time"] else 0)
     assert any("hypervisor took" in line for line in document["verdict"])
+
+
+def tid_of(pid, name):
+    """Of a thread of that name, once it is there."""
+    deadline = time.monotonic() + DEADLINE
+    while time.monotonic() < deadline:
+        for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+            try:
+                if (task / "comm").read_text().strip() == name:
+                    return int(task.name)
+            except OSError:
+                pass  # it has just ended
+        time.sleep(0.01)
+    raise AssertionError(f"no thread {name}")
+
+
+@pytest.mark.parametrize("account", ["1s", "100ms"])
+def test_by_schedule_only_those_lose_that_were_on_the_cpu(jdk, classes, tmp_path, account):
+    """One thread on a CPU from which half is taken, from the moment on at which it is there; another on one that keeps
+    all its time."""
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        pytest.skip("one CPU only")
+    calm, robbed = cpus[:2]
+    stat = tmp_path / "stat"
+
+    def tell(seconds_stolen):
+        ticks = int(seconds_stolen * 100)
+        lines = ["cpu  1000000 0 0 1000000 0 0 0 %07d 0 0" % ticks]
+        lines += ["cpu%d 100000 0 0 100000 0 0 0 %07d 0 0" % (cpu, ticks if cpu == robbed else 0) for cpu in cpus]
+        with open(stat, "r+" if stat.exists() else "w") as file:
+            file.write("\n".join(lines) + "\n")
+
+    tell(0)
+    file = tmp_path / "out.jfr"
+    agent = f"-agentpath:{LIBRARY}=cpu,account={account},stealby=schedule,procfs={tmp_path},file={file}"
+    with Program(jdk, classes, "Resources", 2000, 0, options=["-XX:+UseSerialGC", agent]) as program:
+        os.sched_setaffinity(tid_of(program.pid, "computes"), {calm})
+        os.sched_setaffinity(tid_of(program.pid, "reads"), {robbed})
+        begin = time.monotonic()
+        while program.process.poll() is None:
+            tell((time.monotonic() - begin) / 2)
+            time.sleep(0.02)
+        assert program.process.returncode == 0, program.errors
+    document = report(file, "steal,threads", *EVERYTHING)
+    if "eBPF on sched_switch" not in document["steal"]["source"]:
+        pytest.skip(document["steal"]["source"])
+    rows = {row["name"]: row for row in document["steal"]["threads"]}
+    computes, reads = rows["computes"], rows["reads"]
+    assert reads["steal_scheduled_ns"] > 20 * computes["steal_scheduled_ns"], (computes, reads)
+    # It had the CPU for itself, or with others that lost the rest.
+    assert 0.1e9 < reads["steal_scheduled_ns"] <= document["steal"]["stolen_ns"]
+    assert computes["steal_ns"] > reads["steal_ns"] / 20, "nobody could tell by CPU time alone"
+    total = sum(row["steal_scheduled_ns"] for row in document["steal"]["threads"])
+    assert total <= document["steal"]["stolen_ns"]
+    # A profile without it: of the one less than of the other.
+    kept = {}
+    for weight in ("cpu", "corrected"):
+        lines = report(file, "threads", "--weight", weight, *EVERYTHING)["threads"]
+        kept[weight] = {line["name"]: line["cpu_ns"] for line in lines}
+    lost = {name: kept["cpu"][name] - kept["corrected"][name] for name in ("computes", "reads")}
+    if document["steal"]["in_cpu_time"]:
+        assert lost["reads"] == reads["steal_scheduled_ns"] and lost["computes"] == computes["steal_scheduled_ns"]
+    else:
+        assert lost == {"computes": 0, "reads": 0}
+
+
+def test_without_the_right_to_it_the_schedule_is_missed_with_a_word(jdk, classes, tmp_path):
+    file = tmp_path / "out.jfr"
+    java = [jdk.tool("java"), f"-agentpath:{LIBRARY}=cpu,stealby=schedule,file={file}", "-cp", classes, "Resources"]
+    # Nobody who may not load programs into the kernel can be told by their user alone.
+    without_rights = ["setpriv", "--inh-caps=-all", "--bounding-set=-all"]
+    subprocess.run([*without_rights, *java, "200", "0"], check=True, timeout=DEADLINE, capture_output=True)
+    steal = report(file, "steal")["steal"]
+    assert "who was on which CPU is not known" in steal["source"]
+    assert all(row["steal_scheduled_ns"] is None for row in steal["threads"])
 
 
 def test_without_steal_there_is_none(jdk, classes, tmp_path):
