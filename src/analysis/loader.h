@@ -161,6 +161,7 @@ class Loader : public recording::Visitor {
   int64_t weight_left_ = int64_t{1} << 62;
   int64_t lock_time_left_ = int64_t{1} << 62;  // likewise, of the time that threads were blocked
   LockTable lock_table_;
+  MachineMoment now_;
   int hardware_threads_ = 0;
   int container_cpus_ = 0;
   int64_t end_ns_ = 0;

@@ -8,6 +8,8 @@ namespace tarsier::analysis {
 using recording::Chunk;
 using recording::EventView;
 
+static_assert(static_cast<size_t>(ThreadKind::kJfr) < MachineMoment::kKinds);
+
 const Loader::WideType Loader::kMachineTypes[] = {
     {"tarsier.ThreadCpu",
      &Loader::thread_cpu,
@@ -31,12 +33,16 @@ void Loader::thread_cpu(const Chunk& chunk, const EventView& event, const WideFi
   Thread& thread = model_.threads[index.value];
   thread.kind = thread_kind_of_name(event.string(fields[1]));
   thread.sampled = thread.sampled || event.number(fields[2]) != 0;
+  const Nanos cpu_before = thread.cpu.value_or(Nanos(0)), stolen_before = thread.resources.stolen();
   thread.cpu = as_nanos(event.number(fields[3]));
   for (size_t i = 0; i < kResources; ++i) {
     if (!fields[kFirstResource + i]) continue;
     const int64_t value = event.number(fields[kFirstResource + i]);
     if (value >= 0) thread.resources.values[i] = std::min(value, kMaxCount);
   }
+  MachineMoment::Kind& kind = now_.kinds[static_cast<size_t>(thread.kind)];
+  kind.cpu += std::max(*thread.cpu - cpu_before, Nanos(0));
+  kind.steal += std::max(thread.resources.stolen() - stolen_before, Nanos(0));
   // While nothing is stolen, the end of that time is enough.
   std::vector<StealPoint>& points = model_.steal_points[index];
   const StealPoint now{event.start().count, *thread.cpu, thread.resources.stolen()};
@@ -64,6 +70,13 @@ void Loader::machine_cpu(const Chunk&, const EventView& event, const WideFields&
   machine.process_cpu = as_nanos(event.number(fields[6]));
   machine.steal_in_cpu_time = event.string(fields[7]) == "included";
   machine.source = event.string(fields[8]);
+  now_.time_ns = event.start().count;
+  now_.busy = machine.busy;
+  now_.idle = machine.idle;
+  now_.steal = machine.steal;
+  now_.steal_of_threads = machine.steal_of_threads;
+  now_.process_cpu = machine.process_cpu;
+  model_.machine_over_time.push_back(now_);
   model_.machine = std::move(machine);
 }
 

@@ -68,4 +68,15 @@ struct MachineCpu {
   [[nodiscard]] Nanos corrected(Nanos cpu, const Resources& resources) const;
 };
 
+// All of it up to a moment; the threads by their kind (thread_kind.h).
+struct MachineMoment {
+  static constexpr size_t kKinds = 8;
+  struct Kind {
+    Nanos cpu, steal;
+  };
+  int64_t time_ns = 0;
+  std::array<Kind, kKinds> kinds{};
+  Nanos busy, idle, steal, steal_of_threads, process_cpu;
+};
+
 }  // namespace tarsier::analysis

@@ -20,6 +20,28 @@ constexpr KindPart kKindParts[] = {
     {ThreadKind::kOther, "other threads", "#5b7a7a"},
 };
 
+// `of_kind`: the CPU time of threads of a kind, without what was stolen.
+template <class OfKind>
+MachineStack stacked(OfKind of_kind, const MachineCpu* machine, Nanos duration) {
+  MachineStack stack;
+  for (const KindPart& part : kKindParts) stack.parts.push_back({part.name, part.color, of_kind(part.kind)});
+  if (machine != nullptr) {
+    const Nanos in_process = machine->process_cpu;
+    const Nanos own = machine->steal_in_cpu_time ? in_process - machine->steal_of_threads : in_process;
+    stack.whole_machine = true;
+    stack.parts.push_back({"other processes", "#9aa0a6", std::max(machine->busy - own, Nanos(0))});
+    stack.parts.push_back({"stolen by the hypervisor", "#d22f2f", std::max(machine->steal, Nanos(0))});
+    stack.parts.push_back({"idle", "#e4e7eb", std::max(machine->idle, Nanos(0))});
+  }
+  for (const MachinePart& part : stack.parts) stack.whole += part.time;
+  const auto length = static_cast<double>(duration.count);
+  for (MachinePart& part : stack.parts) {
+    part.cpus = length > 0 ? static_cast<double>(part.time.count) / length : 0;
+    stack.cpus += part.cpus;
+  }
+  return stack;
+}
+
 }  // namespace
 
 KindSums sums_by_kind(const Model& model) {
@@ -37,34 +59,41 @@ KindSums sums_by_kind(const Model& model) {
 }
 
 MachineStack machine_stack(const Model& model) {
-  MachineStack stack;
   const KindSums kinds = sums_by_kind(model);
-  for (const KindPart& part : kKindParts) {
-    stack.parts.push_back({part.name, part.color, kinds[static_cast<size_t>(part.kind)].cpu});
-  }
-  if (model.machine) {
-    const MachineCpu& machine = *model.machine;
-    const Nanos in_process = machine.process_cpu;
-    // Where stolen time is part of the threads' CPU time, it must not show twice.
-    if (machine.steal_in_cpu_time) {
-      for (size_t i = 0; i < std::size(kKindParts); ++i) {
-        const KindSum& sum = kinds[static_cast<size_t>(kKindParts[i].kind)];
-        stack.parts[i].time = machine.corrected(sum.cpu, sum.resources);
-      }
+  const auto of_kind = [&](ThreadKind kind) {
+    const KindSum& sum = kinds[static_cast<size_t>(kind)];
+    return model.machine ? model.machine->corrected(sum.cpu, sum.resources) : sum.cpu;
+  };
+  return stacked(of_kind, model.machine ? &*model.machine : nullptr, model.duration);
+}
+
+std::vector<MachinePiece> machine_stack_over_time(const Model& model, size_t most) {
+  std::vector<MachinePiece> pieces;
+  if (!model.machine || model.machine_over_time.empty()) return pieces;
+  const std::vector<MachineMoment>& moments = model.machine_over_time;
+  const size_t step = (moments.size() + most - 1) / std::max<size_t>(most, 1);
+  MachineMoment before;
+  before.time_ns = model.start_ns;
+  for (size_t i = std::min(step, moments.size()) - 1;; i = std::min(i + step, moments.size() - 1)) {
+    const MachineMoment& now = moments[i];
+    MachineCpu machine;
+    machine.busy = now.busy - before.busy;
+    machine.idle = now.idle - before.idle;
+    machine.steal = now.steal - before.steal;
+    machine.steal_of_threads = now.steal_of_threads - before.steal_of_threads;
+    machine.process_cpu = now.process_cpu - before.process_cpu;
+    machine.steal_in_cpu_time = model.machine->steal_in_cpu_time;
+    const auto of_kind = [&](ThreadKind kind) {
+      const size_t k = static_cast<size_t>(kind);
+      const Nanos cpu = now.kinds[k].cpu - before.kinds[k].cpu, steal = now.kinds[k].steal - before.kinds[k].steal;
+      return std::max(machine.steal_in_cpu_time ? cpu - steal : cpu, Nanos(0));
+    };
+    if (now.time_ns > before.time_ns) {
+      pieces.push_back({before.time_ns, now.time_ns, stacked(of_kind, &machine, Nanos(now.time_ns - before.time_ns))});
+      before = now;
     }
-    const Nanos own = machine.steal_in_cpu_time ? in_process - machine.steal_of_threads : in_process;
-    stack.whole_machine = true;
-    stack.parts.push_back({"other processes", "#9aa0a6", std::max(machine.busy - own, Nanos(0))});
-    stack.parts.push_back({"stolen by the hypervisor", "#d22f2f", machine.steal});
-    stack.parts.push_back({"idle", "#e4e7eb", machine.idle});
+    if (i == moments.size() - 1) return pieces;
   }
-  for (const MachinePart& part : stack.parts) stack.whole += part.time;
-  const auto length = static_cast<double>(model.duration.count);
-  for (MachinePart& part : stack.parts) {
-    part.cpus = length > 0 ? static_cast<double>(part.time.count) / length : 0;
-    stack.cpus += part.cpus;
-  }
-  return stack;
 }
 
 std::vector<StealRow> steal_profile(const Model& model, const Selection& selection) {

@@ -25,6 +25,12 @@ struct MachineStack {
   bool whole_machine = false;  // with other processes, idle time and what was stolen; else only this JVM's threads
 };
 MachineStack machine_stack(const Model& model);
+// Likewise, of pieces of the recording one after the other; at most so many, each of at least a second or so.
+struct MachinePiece {
+  int64_t from_ns = 0, to_ns = 0;
+  MachineStack stack;
+};
+std::vector<MachinePiece> machine_stack_over_time(const Model& model, size_t most);
 
 // CPU time and resources of all threads of a kind.
 struct KindSum {

@@ -147,6 +147,7 @@ struct Model {
   std::map<ThreadIndex, ThreadTime> thread_times;  // of those that an engine kept account of
   std::map<ThreadIndex, Counters> thread_counters;
   std::optional<MachineCpu> machine;  // none if it was not recorded
+  std::vector<MachineMoment> machine_over_time;
   std::map<ThreadIndex, std::vector<StealPoint>> steal_points;
   bool corrected = false;  // weights and CPU times are without what was stolen
   // CPU time of threads that no engine samples, by kind, by the kernel's account; our own thread is not among them.

@@ -55,6 +55,7 @@ Status correct_for_steal(Model& model) {
     thread.carried = Nanos(std::llround(static_cast<double>(thread.carried.count) * of_all));
     add_unsampled_cpu(model.unsampled_cpu, thread);
   }
+  model.machine->process_cpu = std::max(model.machine->process_cpu - model.machine->steal_of_threads, Nanos(0));
   model.machine->steal_in_cpu_time = false;
   return {};
 }

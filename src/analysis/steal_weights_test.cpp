@@ -33,6 +33,8 @@ TEST_F(StealWeights, follow_what_was_stolen_from_the_thread_when_the_sample_was_
   account(b, 3, seconds(3), Nanos(0));
   for (const int tenths : {5, 15, 25, 40}) maker.sample(a, "run", 1000, millis(100) * tenths);
   maker.sample(b, "run", 1000, millis(1500));
+  maker.model.machine->process_cpu = seconds(5);
+  maker.model.machine->steal_of_threads = millis(750);
   ASSERT_TRUE(correct_for_steal(maker.model).ok());
   const Samples& samples = maker.model.samples;
   EXPECT_EQ(samples[0].weight, 1000);
@@ -41,6 +43,7 @@ TEST_F(StealWeights, follow_what_was_stolen_from_the_thread_when_the_sample_was_
   EXPECT_EQ(samples[3].weight, 1000) << "after the last account";
   EXPECT_EQ(samples[4].weight, 1000) << "nothing was taken from that one";
   EXPECT_EQ(maker.model.threads[a.value].cpu, millis(2250));
+  EXPECT_EQ(maker.model.machine->process_cpu, millis(4250));
   EXPECT_FALSE(maker.model.machine->steal_in_cpu_time) << "nobody shall subtract it twice";
 }
 

@@ -26,6 +26,7 @@
 #include "export/pprof.h"
 #include "export/report_wakers.h"
 #include "export/speedscope.h"
+#include "export/speedup_stack.h"
 #include "recording/reader.h"
 
 namespace tarsier::cli {
@@ -51,6 +52,7 @@ constexpr Format kFormats[] = {
     {"pprof", true, exporting::export_pprof},
     {"speedscope", false,
      [](const analysis::Model& model, std::ostream& out) { return exporting::export_speedscope(model, out); }},
+    {"svg", false, exporting::export_speedup_stack},
     {"csv", false, nullptr},
     {"jfr", true, nullptr, archive::write_all},
     {"jfr.zst", true, nullptr, archive::pack},
@@ -61,7 +63,7 @@ constexpr Option kOptions[] = {
      .kind = Kind::kWord,
      .value = "FORMAT",
      .help = "what to make of it",
-     .allowed = "collapsed,html,pprof,speedscope,csv,jfr,jfr.zst"},
+     .allowed = "collapsed,html,pprof,speedscope,svg,csv,jfr,jfr.zst"},
     kWeightOption,
     {.name = "wakers", .help = "with --weight waits: who ended them, above the stacks that waited"},
     {.name = "against",
@@ -95,6 +97,9 @@ constexpr CommandSpec kSpec = {
         "are as wide as the mean of the two, coloured by what changed; what is gone is there, too.\n"
         "pprof: gzipped profile.proto, for go tool pprof and its kin. Files of methods are derived from class names.\n"
         "speedscope: its JSON; all threads and the busiest ones, equal stacks merged (look at Left Heavy).\n"
+        "svg: a picture of where the time of all CPUs went, second by second: application, GC, JIT, VM, other "
+        "processes,\n"
+        "stolen, idle (a speedup stack).\n"
         "csv: lock contentions, a row for each piece with another owner, for spreadsheets and other analysis. A name "
         "that a\n"
         "spreadsheet would take for a formula gets a ' in front.\n"

@@ -226,7 +226,7 @@ constexpr Field kThreadCpu[] = {
     {"migrations", Kind::kLong, "Migrations", "From one CPU to another"},
     {"steal", Kind::kNanos, "Steal Time", "Its part of what the hypervisor took, in proportion to its CPU time"},
     {"stealScheduled", Kind::kNanos, "Steal Time by Schedule",
-     "What was taken while it was on a CPU, interrupts included: its time there without its CPU time"},
+     "Its part of what the hypervisor took from the CPUs that it was on, by the time that it was there"},
 };
 
 constexpr Field kThreadStart[] = {

@@ -7,6 +7,7 @@ import re
 import subprocess
 import threading
 import time
+import xml.etree.ElementTree
 
 import pytest
 from harness import DEADLINE, LIBRARY, Program, Recorder, engine, perf_allowed, report, tarsier, wait_for_recording
@@ -54,6 +55,10 @@ def test_threads_have_the_resources_that_they_used(jdk, classes, tmp_path):
     if rows["touches"]["resources"]["minor_faults"] < PAGES * 4096 / page / 20:
         assert rows["touches"]["resources"]["minor_faults"] > 10
     assert all(row["resources"]["run_queue_ns"] is not None for name, row in rows.items() if name in truth)
+    tarsier("export", file, "--to", "svg", "-o", tmp_path / "cpus.svg")
+    picture = xml.etree.ElementTree.parse(tmp_path / "cpus.svg").getroot()
+    words = [each.text for each in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert "application" in words and "JIT" in words
     # All threads together are the process.
     of_threads = sum(row["cpu_ns"] for row in document["threads"])
     assert of_threads == pytest.approx(document["steal"]["process_cpu_ns"], rel=0.01, abs=10e6)
