@@ -71,7 +71,7 @@ void TurnsReader::for_all_turns(Visit visit) const {
   std::array<uint64_t, kBatch> values;
   unsigned place = 0;
   // Bounded: threads that come and go meanwhile shall not keep us here.
-  for (size_t read = 0; read < 2 * linux::bpf::kMaxTurns; read += kBatch) {
+  for (size_t read = 0; read < size_t{2} * linux::bpf::kMaxTurns; read += kBatch) {
     size_t count = 0;
     const int error = linux::read_bpf_map(parts_.turns.get(), place, keys.data(), values.data(), kBatch, count);
     for (size_t i = 0; i < count; ++i) visit(keys[i], Nanos(static_cast<int64_t>(values[i])));
