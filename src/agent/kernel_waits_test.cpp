@@ -78,7 +78,7 @@ class Sleeper {
 
 class KernelWaitsTest : public testing::Test {
  protected:
-  void load(const WaitLimits& limits = {micros(100), Nanos(0)}, const KernelWaitsMemory& memory = {1 << 20, 1 << 20},
+  void load(const WaitLimits& limits = {micros(100), Nanos(0)}, const linux::WaitMemory& memory = {1 << 20, 1 << 20},
             const hotspot::VirtualThreadLayout* virtual_threads = nullptr) {
     fields_ = {8, 16, 24, 32, 40, 48, nullptr, nullptr};
     fields_.unloaded = &unloaded_;

@@ -13,6 +13,7 @@
 static void* (*const bpf_map_lookup_elem)(void* map, const void* key) = (void*)BPF_FUNC_map_lookup_elem;
 static long (*const bpf_map_update_elem)(void* map, const void* key, const void* value,
                                          __u64 flags) = (void*)BPF_FUNC_map_update_elem;
+static long (*const bpf_map_delete_elem)(void* map, const void* key) = (void*)BPF_FUNC_map_delete_elem;
 static __u64 (*const bpf_ktime_get_ns)(void) = (void*)BPF_FUNC_ktime_get_ns;
 static __u32 (*const bpf_get_smp_processor_id)(void) = (void*)BPF_FUNC_get_smp_processor_id;
 static long (*const bpf_get_ns_current_pid_tgid)(__u64 device, __u64 inode, struct bpf_pidns_info* out,
