@@ -66,7 +66,7 @@ Finding waits(const MachineFacts& machine) {
             std::string("eBPF programs can be loaded, but ") +
                 (machine.btf ? "/proc/kallsyms shows no addresses" : "the kernel has no types (BTF)"),
             std::string(kExact) + "; of some waits that is not known",
-            machine.btf ? "sudo sysctl kernel.kptr_restrict=0" : ""};
+            machine.btf ? "sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1    (or CAP_SYSLOG)" : ""};
   }
   return {"waits", Grade::kOk, "eBPF programs can be loaded", kExact};
 }
