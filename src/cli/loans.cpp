@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 namespace tarsier::cli {
@@ -43,6 +44,9 @@ Result<linux::WaitLoan> make_loan(const control::WaitsWanted& wanted, const cont
   if (Status status = fill_in(request, wanted, channel); !status) return std::move(status).error();
   if (Status status = check_memory(wanted.ring, "a ring", options); !status) return std::move(status).error();
   if (Status status = check_memory(wanted.copies, "copies", options); !status) return std::move(status).error();
+  // There are copies of several sizes, and a borrower may take as many of each as he was granted of one.
+  const Bytes all = wanted.ring + wanted.copies * std::ssize(linux::WaitParts::kCopyBytes);
+  if (Status status = check_memory(all, "so many copies", options); !status) return std::move(status).error();
   request.min = options.waits_min;
   request.max = options.waits_max;
   request.memory = {static_cast<size_t>(wanted.ring.count), static_cast<size_t>(wanted.copies.count)};
