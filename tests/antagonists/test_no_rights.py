@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 
 import pytest
-from harness import LIBRARY, TARSIER, engine, report, tarsier
+from harness import LIBRARY, TARSIER, engine, report, tarsier, threads_of, wait_until
 from test_limits import NOBODY, Limited
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become a user with less")
@@ -133,13 +133,10 @@ def test_a_command_without_rights_records_all_the_same_and_its_doctor_says_what_
 
 def test_a_command_with_rights_brings_the_wakers_into_the_same_jvm(jdk, classes, folder, powerless):
     file = folder / "x.jfr"
-    with Limited(jdk, classes, "Waits", 200, LENGTH, 0, wrapper=powerless, options=["-XX:+StartAttachListener"]) as program:
-        done = None
-        for _ in range(100):  # until the JVM is there
-            done = run([], folder, "record", "--cpu", "--waits=1ms", "--waits-by", "ebpf", "--counters", "-d", "4s", "-o",
-                       file, program.pid)
-            if done.returncode != 3:
-                break
+    with Limited(jdk, classes, "Waits", 100_000, LENGTH, 0, wrapper=powerless) as program:
+        wait_until(lambda: "sleeps" in threads_of(program.pid).values(), "the program waits")
+        done = run([], folder, "record", "--cpu", "--waits=1ms", "--waits-by", "ebpf", "--counters", "-d", "4s", "-o", file,
+                   program.pid)
         assert done.returncode == 0, done.stderr
     document = report(file, "waits", *EVERYTHING)
     assert document["waits"]["wakers_recorded"], done.stderr

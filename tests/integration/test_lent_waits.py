@@ -126,7 +126,7 @@ def test_a_command_that_is_killed_takes_its_programs_with_it_and_the_agent_saves
 
 def test_where_neither_has_the_rights_the_rest_is_recorded_and_it_is_said_what_is_missing(jdk, open_folder):  # noqa: F811
     with Waiters(jdk, open_folder) as program:
-        done = record_as("nobody", open_folder, *WAITS, "-d", "1s", "-o", open_folder / "x.jfr", program.pid)
+        done = record_as("nobody", open_folder, *WAITS, "-d", "4s", "-o", open_folder / "x.jfr", program.pid)
         _, errors = done.communicate(timeout=DEADLINE)
         assert done.returncode == 0, errors
         assert program.process.poll() is None
@@ -134,4 +134,6 @@ def test_where_neither_has_the_rights_the_rest_is_recorded_and_it_is_said_what_i
     assert "--waits-by watcher" in errors, "what does without"
     document = report(open_folder / "x.jfr", "threads", "--top", "1000")
     assert engine(document, "waits")["mechanism"] == "none"
-    assert any(row["name"] == "sleeps" and row["resources"]["voluntary_switches"] > 0 for row in document["threads"])
+    # Of whoever has used a few milliseconds the kernel's account is there.
+    busiest = max((row for row in document["threads"] if row["kind"] == "app"), key=lambda row: row["cpu_ns"])
+    assert busiest["cpu_by"] == "kernel" and busiest["resources"]["voluntary_switches"] > 0, busiest
