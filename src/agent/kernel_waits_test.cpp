@@ -318,6 +318,33 @@ TEST_F(KernelWaitsTest, a_thread_whose_stack_was_cut_gets_more_room) {
   EXPECT_EQ(waits.back().fragment.sp + waits.back().fragment.stack_bytes, java_thread_[1] + 512);
 }
 
+TEST_F(KernelWaitsTest, threads_that_have_ended_leave_no_task_behind) {
+  load();
+  if (IsSkipped()) return;
+  const auto live = [&](uint32_t serial, Nanos nap) {
+    const JavaThread self = described(::gettid(), serial);
+    EXPECT_TRUE(waits_->thread_started(self));
+    sleep_for(nap);
+    waits_->thread_ended(self);
+  };
+  // More than the programs have room for, some at a time.
+  constexpr uint32_t kMany = linux::bpf::kMaxThreads + 100, kAtOnce = 50;
+  uint32_t serial = 0;
+  while (serial < kMany) {
+    std::vector<std::thread> threads;
+    for (uint32_t i = 0; i < kAtOnce; ++i) threads.emplace_back(live, ++serial, Nanos(1));
+    for (std::thread& thread : threads) thread.join();
+    (void)read();
+    (void)waits_->changed_times();
+  }
+  std::vector<Wait> waits;
+  for (int i = 0; i < 20 && waits.empty(); ++i) {  // see sleep_until
+    std::thread(live, ++serial, millis(5)).join();
+    waits = of_thread(serial);
+  }
+  EXPECT_FALSE(waits.empty());
+}
+
 TEST_F(KernelWaitsTest, classes_unloaded_while_it_slept_do_not_make_its_stack_doubtful) {
   load();
   if (IsSkipped()) return;
