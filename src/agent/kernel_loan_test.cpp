@@ -1,96 +1,21 @@
 // The kernel path lent to another process: it gets its own stacks, and nobody else's.
 #include "linux/kernel_loan.h"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstring>
 #include <optional>
 
+#include "agent/burner_for_test.h"
 #include "agent/engines/kernel_capture.h"
 #include "base/clock.h"
 
 namespace tarsier::agent {
 namespace {
 
-constexpr uid_t kNobody = 65534;
 constexpr size_t kRing = 1 << 20;
-
-// A process that burns CPU time, as nobody, and does as it is told.
-class Burner {
- public:
-  enum Dumpable { kNo, kYes };
-  // `dumpable`: as a program that was started by its user, not by root who became that user.
-  explicit Burner(Dumpable dumpable = kYes) {
-    int ready[2], words[2];
-    EXPECT_EQ(::pipe2(ready, O_CLOEXEC), 0);
-    EXPECT_EQ(::pipe2(words, O_CLOEXEC | O_NONBLOCK), 0);
-    pid_ = ::fork();
-    if (pid_ == 0) {
-      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-      if (::setresuid(kNobody, kNobody, kNobody) != 0) ::_exit(1);
-      ::prctl(PR_SET_DUMPABLE, dumpable == kYes ? 1 : 0);
-      burn(ready[1], words[0]);
-    }
-    ready_.reset(ready[0]);
-    words_.reset(words[1]);
-    ::close(ready[1]);
-    ::close(words[0]);
-    wait();
-  }
-  Burner(const Burner&) = delete;
-  ~Burner() {
-    ::kill(pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
-  }
-
-  [[nodiscard]] pid_t pid() const { return pid_; }
-  [[nodiscard]] Nanos cpu_time() const {
-    clockid_t clock{};
-    EXPECT_EQ(::clock_getcpuclockid(pid_, &clock), 0);
-    return clock_now(clock);
-  }
-  // As if it had got more rights than its user.
-  void hide() {
-    EXPECT_EQ(::write(words_.get(), "h", 1), 1);
-    wait();
-  }
-  // Which burns as well.
-  void execute_another_program() {
-    EXPECT_EQ(::write(words_.get(), "x", 1), 1);
-    const std::string command = "/proc/" + std::to_string(pid_) + "/comm";
-    for (char name[16] = {}; std::strncmp(name, "sh\n", 3) != 0;) {
-      const unique_fd file(::open(command.c_str(), O_RDONLY | O_CLOEXEC));
-      ASSERT_GE(::read(file.get(), name, sizeof(name)), 0);
-    }
-  }
-
- private:
-  [[noreturn]] static void burn(int ready, int words) {
-    if (::write(ready, "r", 1) != 1) ::_exit(1);
-    for (char word = 0;; word = 0) {
-      (void)!::read(words, &word, 1);  // does not wait
-      if (word == 'h') {
-        ::prctl(PR_SET_DUMPABLE, 0);
-        if (::write(ready, "r", 1) != 1) ::_exit(1);
-      } else if (word == 'x') {
-        ::execl("/bin/sh", "sh", "-c", "while :; do :; done", nullptr);
-        ::_exit(1);
-      }
-    }
-  }
-  void wait() {
-    char word = 0;
-    EXPECT_EQ(::read(ready_.get(), &word, 1), 1);
-  }
-
-  pid_t pid_ = 0;
-  unique_fd ready_, words_;
-};
 
 class KernelLoanTest : public testing::Test {
  protected:
@@ -160,7 +85,7 @@ TEST_F(KernelLoanTest, samples_the_borrowers_process_while_it_is_awake) {
 }
 
 TEST_F(KernelLoanTest, is_refused_to_a_process_that_had_more_rights_than_its_user) {
-  const Burner burner(Burner::kNo);
+  const Burner burner({.dumpable = false});
   const auto loan = linux::KernelLoan::make(request_for(burner));
   ASSERT_FALSE(loan);
   EXPECT_EQ(loan.error().code, Errc::kNotPermitted) << loan.error().what;

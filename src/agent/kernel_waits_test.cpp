@@ -3,11 +3,13 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/bpf.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +17,7 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -78,7 +81,7 @@ class Sleeper {
 
 class KernelWaitsTest : public testing::Test {
  protected:
-  void load(const WaitLimits& limits = {micros(100), Nanos(0)}, const KernelWaitsMemory& memory = {1 << 20, 1 << 20},
+  void load(const WaitLimits& limits = {micros(100), Nanos(0)}, const linux::WaitMemory& memory = {1 << 20, 1 << 20},
             const hotspot::VirtualThreadLayout* virtual_threads = nullptr) {
     fields_ = {8, 16, 24, 32, 40, 48, nullptr, nullptr};
     fields_.unloaded = &unloaded_;
@@ -316,6 +319,60 @@ TEST_F(KernelWaitsTest, a_thread_whose_stack_was_cut_gets_more_room) {
   ASSERT_GE(waits.size(), 1u);
   EXPECT_FALSE(waits.back().fragment.cut);
   EXPECT_EQ(waits.back().fragment.sp + waits.back().fragment.stack_bytes, java_thread_[1] + 512);
+}
+
+// The maps of tasks that there are in the kernel, ours among them: nobody but the programs has ours.
+std::vector<unique_fd> maps_of_tasks() {
+  std::vector<unique_fd> maps;
+  bpf_attr next{};
+  while (::syscall(SYS_bpf, BPF_MAP_GET_NEXT_ID, &next, sizeof(next)) == 0) {
+    bpf_attr one{}, ask{};
+    one.map_id = next.start_id = next.next_id;
+    unique_fd map(static_cast<int>(::syscall(SYS_bpf, BPF_MAP_GET_FD_BY_ID, &one, sizeof(one))));
+    bpf_map_info info{};
+    ask.info.bpf_fd = static_cast<uint32_t>(map.get());
+    ask.info.info_len = sizeof(info);
+    ask.info.info = reinterpret_cast<uintptr_t>(&info);
+    if (!map || ::syscall(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &ask, sizeof(ask)) != 0) continue;
+    if (info.type == BPF_MAP_TYPE_HASH && info.key_size == 8 && info.value_size == 4) maps.push_back(std::move(map));
+  }
+  return maps;
+}
+
+size_t tasks_in(const unique_fd& map) {
+  size_t count = 0;
+  uint64_t key = 0;
+  bpf_attr next{};
+  next.map_fd = static_cast<uint32_t>(map.get());
+  next.next_key = reinterpret_cast<uintptr_t>(&key);
+  for (; ::syscall(SYS_bpf, BPF_MAP_GET_NEXT_KEY, &next, sizeof(next)) == 0; ++count) {
+    next.key = reinterpret_cast<uintptr_t>(&key);
+  }
+  return count;
+}
+
+TEST_F(KernelWaitsTest, threads_that_have_ended_leave_no_task_behind) {
+  load();
+  if (IsSkipped()) return;
+  constexpr size_t kThreads = 37;  // by which our map is known
+  std::optional<unique_fd> ours;
+  {
+    std::array<Sleeper, kThreads> sleepers;
+    for (uint32_t i = 0; i < kThreads; ++i) {
+      ASSERT_TRUE(waits_->thread_started(described(sleepers[i].tid(), i + 1)));
+      sleepers[i].wake();  // seen to go to sleep again
+    }
+    sleep_until([&] {
+      for (unique_fd& map : maps_of_tasks()) {
+        if (tasks_in(map) == kThreads) ours = std::move(map);
+      }
+      return ours.has_value();
+    });
+    ASSERT_TRUE(ours) << "only CAP_SYS_ADMIN finds maps";
+  }
+  // The kernel takes them down a moment after they were joined.
+  sleep_until([&] { return tasks_in(*ours) == 0; });
+  EXPECT_EQ(tasks_in(*ours), 0u);
 }
 
 TEST_F(KernelWaitsTest, classes_unloaded_while_it_slept_do_not_make_its_stack_doubtful) {

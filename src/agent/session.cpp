@@ -227,6 +227,9 @@ Status Session::start() {
                                  0,
                                  [this](const linux::bpf::JavaLayout& layout, size_t ring_bytes) {
                                    return borrow_kernel_parts(channel_ ? &*channel_ : nullptr, layout, ring_bytes);
+                                 },
+                                 [this](const linux::bpf::JavaLayout& layout, const linux::WaitMemory& memory) {
+                                   return borrow_wait_parts(channel_ ? &*channel_ : nullptr, layout, memory);
                                  }});
   if (Status status = probe_engines(); !status) return status;
 

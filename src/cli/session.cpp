@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <limits>
-#include <span>
 
 #include "base/clock.h"
 #include "base/parse.h"
@@ -21,26 +19,6 @@ constexpr Nanos kFinishPatience = seconds(30);
 constexpr Nanos kDurationGrace = seconds(15);  // the agent counts the duration; this is for one that lost count
 constexpr Nanos kSendPatience = seconds(5);
 constexpr Nanos kForever{std::numeric_limits<int64_t>::max()};
-
-// To the very process that is at the other end of the channel, and no more than our own user has asked for.
-Result<linux::KernelLoan> lend_kernel(const control::Channel& channel, const control::KernelWanted& wanted,
-                                      const control::SessionOptions& options) {
-  const auto peer = control::peer_credentials(channel.fd());
-  if (!peer) return peer.error();
-  linux::LoanRequest request;
-  if (wanted.layout.size() * sizeof(uint64_t) != sizeof(request.java)) {
-    return Error{Errc::kFailed, "agent and command are of different versions"};
-  }
-  if (wanted.ring.count <= 0 || wanted.ring > options.memory) {
-    return Error{Errc::kFailed, "the agent asks for a ring that --memory has no room for"};
-  }
-  std::memcpy(&request.java, wanted.layout.data(), sizeof(request.java));
-  request.process = static_cast<pid_t>(peer->pid);
-  request.user = peer->uid;
-  request.interval = options.interval.count != 0 ? options.interval : control::kDefaultInterval;
-  request.ring_bytes = static_cast<size_t>(wanted.ring.count);
-  return linux::KernelLoan::make(request);
-}
 
 }  // namespace
 
@@ -67,11 +45,10 @@ Result<Outcome> Session::run() {
     std::array<pollfd, 3> events = {{{channel_.fd(), POLLIN, 0},
                                      {signals_.fd(), POLLIN, 0},
                                      {live_ != nullptr && has_started() ? live_->input() : -1, POLLIN, 0}}};
-    // Periods are drawn anew after some hundred ticks; and nothing is sampled before it is clear whom it is about.
-    const int patience_ms = !loan_ ? 200 : loan_->is_trusted() ? 20 : 5;
-    ::poll(events.data(), events.size(), patience_ms);
+    const Nanos patience = std::min(millis(200), loans_.patience());
+    ::poll(events.data(), events.size(), static_cast<int>(patience.count / 1'000'000));
     if (events[0].revents != 0) receive();
-    if (phase_ != Phase::kDone && loan_) watch_loan();
+    if (phase_ != Phase::kDone) watch_loans();
     if (phase_ != Phase::kDone) read_signals();
     if (phase_ != Phase::kDone) check_deadline();
     if ((events[2].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) live_->input_is_gone();
@@ -130,28 +107,19 @@ void Session::on(const control::Hello&) {
 
 // Where the JVM's user lacks the right to what its agent needs, we may have it.
 void Session::on(const control::KernelWanted& wanted) {
-  if (phase_ != Phase::kStarting || loan_) return;
-  control::KernelLent lent;
-  std::array<int, linux::KernelLoan::kDescriptors> descriptors{};
-  std::span<const int> sent_along;
-  if (auto loan = lend_kernel(channel_, wanted, options_)) {
-    loan_.emplace(std::move(*loan));
-    lent.scratch = Bytes(static_cast<int64_t>(loan_->parts().scratch_bytes));
-    lent.sees_kernel = loan_->parts().sees_kernel;
-    lent.hides_kernel = loan_->parts().hides_kernel;
-    descriptors = loan_->descriptors();
-    sent_along = descriptors;
-  } else {
-    lent.refusal = loan.error().what;
-  }
-  if (auto sent = channel_.send(lent, kSendPatience, sent_along); !sent) give_up(sent.error().what);
+  if (phase_ != Phase::kStarting) return;
+  if (Status sent = loans_.lend(wanted, channel_, options_, kSendPatience); !sent) give_up(sent.error().what);
 }
 
-void Session::watch_loan() {
-  Status status = loan_->look();
-  if (status) return;
-  loan_.reset();
-  give_up("the kernel no longer samples for the JVM: " + status.error().what, status.error().code);
+void Session::on(const control::WaitsWanted& wanted) {
+  if (phase_ != Phase::kStarting) return;
+  if (Status sent = loans_.lend(wanted, channel_, options_, kSendPatience); !sent) give_up(sent.error().what);
+}
+
+void Session::watch_loans() {
+  if (Status status = loans_.look(); !status) {
+    give_up("the kernel no longer works for the JVM: " + status.error().what, status.error().code);
+  }
 }
 
 void Session::on(const control::Started& started) {

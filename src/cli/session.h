@@ -7,13 +7,13 @@
 
 #include "base/result.h"
 #include "cli/child.h"
+#include "cli/loans.h"
 #include "cli/output_file.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
 #include "cli/spectator.h"
 #include "control/channel.h"
 #include "control/messages.h"
-#include "linux/kernel_loan.h"
 
 namespace tarsier::cli {
 
@@ -39,7 +39,8 @@ class Session {
   void receive();
   void on(const control::Hello& hello);
   void on(const control::KernelWanted& wanted);
-  void watch_loan();
+  void on(const control::WaitsWanted& wanted);
+  void watch_loans();
   void on(const control::Started& started);
   void on(const control::Progress& progress);
   void on(const control::Finished& finished);
@@ -72,7 +73,7 @@ class Session {
   bool watched_enough_ = false;
   std::optional<Error> failed_;  // before it started
   Outcome outcome_;
-  std::optional<linux::KernelLoan> loan_;
+  Loans loans_;
 };
 
 }  // namespace tarsier::cli

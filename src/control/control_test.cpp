@@ -111,6 +111,13 @@ TEST(Messages, come_back_as_they_were) {
   EXPECT_EQ(lent.scratch, Bytes(7));
   EXPECT_FALSE(lent.sees_kernel);
   EXPECT_TRUE(lent.hides_kernel);
+  const auto waits = std::get<WaitsWanted>(*decode(encode(WaitsWanted{{3}, Bytes(4096), Bytes(5)})));
+  EXPECT_EQ(waits.layout, std::vector<uint64_t>{3});
+  EXPECT_EQ(waits.ring, Bytes(4096));
+  EXPECT_EQ(waits.copies, Bytes(5));
+  const auto waits_lent = std::get<WaitsLent>(*decode(encode(WaitsLent{"no", Bytes(7)})));
+  EXPECT_EQ(waits_lent.refusal, "no");
+  EXPECT_EQ(waits_lent.maps, Bytes(7));
 }
 
 TEST(Messages, of_another_protocol_or_shape_are_errors_and_never_throw) {

@@ -140,6 +140,24 @@ void from_json_object(const json& j, KernelLent& m) {
   take(j, "hides_kernel", m.hides_kernel);
 }
 
+json to_json(const WaitsWanted& m) {
+  return {
+      {"type", "waits_wanted"}, {"layout", m.layout}, {"ring_bytes", m.ring.count}, {"copies_bytes", m.copies.count}};
+}
+void from_json_object(const json& j, WaitsWanted& m) {
+  take_numbers(j, "layout", m.layout);
+  take(j, "ring_bytes", m.ring);
+  take(j, "copies_bytes", m.copies);
+}
+
+json to_json(const WaitsLent& m) {
+  return {{"type", "waits_lent"}, {"refusal", m.refusal}, {"maps_bytes", m.maps.count}};
+}
+void from_json_object(const json& j, WaitsLent& m) {
+  take(j, "refusal", m.refusal);
+  take(j, "maps_bytes", m.maps);
+}
+
 json to_json(const Stop&) {
   return {{"type", "stop"}};
 }
@@ -212,15 +230,17 @@ struct Type {
   std::string_view name;
   Result<Message> (*read)(const json&);
 };
-constexpr std::array<Type, 9> kTypes = {{{"hello", read<Hello>},
-                                         {"start", read_start},
-                                         {"kernel_wanted", read<KernelWanted>},
-                                         {"kernel_lent", read<KernelLent>},
-                                         {"started", read<Started>},
-                                         {"progress", read<Progress>},
-                                         {"stop", [](const json&) -> Result<Message> { return Message(Stop()); }},
-                                         {"finished", read<Finished>},
-                                         {"failed", read<Failed>}}};
+constexpr std::array<Type, 11> kTypes = {{{"hello", read<Hello>},
+                                          {"start", read_start},
+                                          {"kernel_wanted", read<KernelWanted>},
+                                          {"kernel_lent", read<KernelLent>},
+                                          {"waits_wanted", read<WaitsWanted>},
+                                          {"waits_lent", read<WaitsLent>},
+                                          {"started", read<Started>},
+                                          {"progress", read<Progress>},
+                                          {"stop", [](const json&) -> Result<Message> { return Message(Stop()); }},
+                                          {"finished", read<Finished>},
+                                          {"failed", read<Failed>}}};
 
 }  // namespace
 

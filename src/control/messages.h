@@ -7,6 +7,8 @@
 //     Start + descriptor ->                the options and the file to write
 //                        <- KernelWanted   (where the JVM may not load eBPF programs: would the command?)
 //     KernelLent         ->                (with descriptors, or why not)
+//                        <- WaitsWanted    (the same for the programs that find waits)
+//     WaitsLent          ->
 //                        <- Started        engines that run, or Failed
 //                        <- Progress       about once a second
 //     Stop               ->                (or hang up: the agent then stops and saves too)
@@ -70,6 +72,15 @@ struct KernelLent {
   Bytes scratch;        // of the kernel's memory that is taken besides the ring
   bool sees_kernel = true, hides_kernel = false;
 };
+// Likewise what finding waits in the kernel takes (linux/wait_loan.h).
+struct WaitsWanted {
+  std::vector<uint64_t> layout;
+  Bytes ring, copies;
+};
+struct WaitsLent {
+  std::string refusal;
+  Bytes maps;  // of the kernel's memory that is taken besides the ring and the copies
+};
 struct Stop {};
 struct Finished {
   bool complete = true;
@@ -84,7 +95,8 @@ struct Failed {
   std::string what;
 };
 
-using Message = std::variant<Hello, Start, KernelWanted, KernelLent, Started, Progress, Stop, Finished, Failed>;
+using Message = std::variant<Hello, Start, KernelWanted, KernelLent, WaitsWanted, WaitsLent, Started, Progress, Stop,
+                             Finished, Failed>;
 
 std::string encode(const Message& message);     // the JSON, without the length
 Result<Message> decode(std::string_view json);  // never throws, whatever the bytes

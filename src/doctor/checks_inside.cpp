@@ -1,6 +1,7 @@
 #include <string>
 
 #include "doctor/checks.h"
+#include "linux/wait_parts.h"
 
 namespace tarsier::doctor {
 namespace {
@@ -91,12 +92,57 @@ Finding perf_inside(const JvmFacts& facts, const MachineFacts& machine) {
           machine.perf_paranoid ? "sudo sysctl kernel.perf_event_paranoid=1" : ""};
 }
 
+// They are opened in the JVM, by its own rights: those of the command are no help.
+Finding counters_inside(const JvmFacts& facts, const MachineFacts& machine) {
+  if (!facts.state) return unknown("jvm-counters", "no right to see its state", as_root(facts));
+  if (facts.state->seccomp != 0) {
+    return {"jvm-counters", Grade::kNote, "the JVM runs under a filter of system calls (seccomp)",
+            "if it forbids perf_event_open, --counters is not available",
+            "start its container with: --cap-add PERFMON --security-opt seccomp=PROFILE (one that allows "
+            "perf_event_open)"};
+  }
+  const uint64_t held = facts.state->capabilities;
+  const int64_t paranoid = machine.perf_paranoid.value_or(4);
+  if (has_capability(held, kCapPerfmon) || has_capability(held, kCapSysAdmin) || paranoid <= 1) {
+    return {"jvm-counters", Grade::kOk, "nothing forbids --counters to the JVM"};
+  }
+  const std::string found = "the JVM has no CAP_PERFMON, and kernel.perf_event_paranoid=" + std::to_string(paranoid);
+  if (!machine.perf_paranoid) return {"jvm-counters", Grade::kNote, "this kernel has no perf events"};
+  return {"jvm-counters", Grade::kNote, found,
+          paranoid == 2 ? "--counters leaves out context-switches, migrations and tracepoints, whoever records"
+                        : "--counters is not available, whoever records",
+          "sudo sysctl kernel.perf_event_paranoid=1"};
+}
+
+bool may_load_ebpf(const ProcessState& state) {
+  return has_capability(state.capabilities, kCapSysAdmin) ||
+         (has_capability(state.capabilities, kCapBpf) && has_capability(state.capabilities, kCapPerfmon));
+}
+
+Finding waits_inside(const JvmFacts& facts, const MachineFacts& machine) {
+  constexpr const char* kByWatcher = "--waits works without; who ended a wait is not known";
+  if (!facts.state) return unknown("jvm-waits", "no right to see its state", as_root(facts));
+  const bool possible = machine.ebpf_built_in && linux::kernel_finds_waits(machine.kernel);
+  if (!possible) return {"jvm-waits", Grade::kNote, "--waits-by ebpf is not available here", kByWatcher};
+  if (facts.state->seccomp != 0) {
+    return {"jvm-waits", Grade::kNote, "the JVM runs under a filter of system calls (seccomp)",
+            std::string("if it forbids bpf, --waits-by ebpf is not available; ") + kByWatcher,
+            "start its container with: --security-opt seccomp=PROFILE (one that allows bpf)"};
+  }
+  if (may_load_ebpf(*facts.state))
+    return {"jvm-waits", Grade::kOk, "the JVM has the rights that --waits-by ebpf needs"};
+  if (machine.answers.bpf == 0) {
+    return {"jvm-waits", Grade::kOk,
+            "the JVM has no CAP_BPF and CAP_PERFMON; you have, and record --waits-by ebpf lends it what it needs"};
+  }
+  return {"jvm-waits", Grade::kNote, "neither the JVM nor you have CAP_BPF and CAP_PERFMON", kByWatcher,
+          "sudo tarsier record --waits --waits-by ebpf " + std::to_string(facts.jvm.pid)};
+}
+
 // The agent, inside, loads the program, or else the command does it for it.
 Finding ebpf_inside(const JvmFacts& facts, const MachineFacts& machine) {
   if (!facts.state) return unknown("jvm-ebpf", "no right to see its state", as_root(facts));
-  const uint64_t held = facts.state->capabilities;
-  const bool all = has_capability(held, kCapSysAdmin);
-  if (all || (has_capability(held, kCapBpf) && has_capability(held, kCapPerfmon))) {
+  if (may_load_ebpf(*facts.state)) {
     return {"jvm-ebpf", Grade::kOk, "the JVM has the rights that --clock ebpf needs"};
   }
   if (machine.ebpf_built_in && machine.btf && machine.answers.bpf == 0) {
@@ -109,7 +155,8 @@ Finding ebpf_inside(const JvmFacts& facts, const MachineFacts& machine) {
           "--ambient-caps +bpf,+perfmon java"};
 }
 
-constexpr JvmCheck kChecks[] = {symbols, usdt, debug_info, perf_data, limits, perf_inside, ebpf_inside};
+constexpr JvmCheck kChecks[] = {symbols,         usdt,        debug_info,  perf_data, limits, perf_inside,
+                                counters_inside, ebpf_inside, waits_inside};
 
 }  // namespace
 

@@ -91,10 +91,27 @@ Finding hardware_counters(const MachineFacts& machine) {
   return {"hardware-counters", Grade::kNote,
           absent ? "none here (" + errno_text(answer) + "): usual in virtual machines"
                  : "not permitted: " + errno_text(answer),
-          "nothing is missing: CPU time is sampled by the kernel's software clock"};
+          "nothing is missing from samples: CPU time is sampled by the kernel's software clock; --counters has no "
+          "cycles, instructions and misses"};
 }
 
-constexpr MachineCheck kChecks[] = {perf, kernel_names, perf_memory, cpu_timers, fine_timers, hardware_counters};
+// What every recording has without is said, too: who reads "not available" shall not think that all is lost.
+Finding counters(const MachineFacts& machine) {
+  constexpr const char* kAlways =
+      "; CPU time, run queue, context switches and page faults of every thread are in every recording without";
+  const KernelAnswers& answers = machine.answers;
+  if (answers.perf_kernel == 0) return {"counters", Grade::kOk, "perf may count, in the kernel, too", "--counters"};
+  if (answers.perf_user == 0) {
+    return {"counters", Grade::kNote, "perf may count in user mode only (" + paranoid(machine) + ")",
+            std::string("--counters leaves out context-switches, migrations and tracepoints") + kAlways,
+            "sudo sysctl kernel.perf_event_paranoid=1"};
+  }
+  return {"counters", Grade::kNote, "perf may count nothing: " + errno_text(answers.perf_user),
+          std::string("--counters is not available") + kAlways, perf_fix(machine)};
+}
+
+constexpr MachineCheck kChecks[] = {perf,        kernel_names,      perf_memory, cpu_timers,
+                                    fine_timers, hardware_counters, counters};
 
 }  // namespace
 

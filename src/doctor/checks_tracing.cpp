@@ -2,11 +2,12 @@
 
 #include "base/result.h"
 #include "doctor/checks.h"
+#include "linux/wait_parts.h"
 
 namespace tarsier::doctor {
 namespace {
 
-constexpr const char* kNotNeeded = "no engine of this version needs it";
+constexpr const char* kNotNeeded = "only --counters with tracepoints (GROUP:NAME) needs it";
 
 Finding tracefs(const MachineFacts& machine) {
   switch (machine.tracefs) {
@@ -43,6 +44,33 @@ Finding ebpf(const MachineFacts& machine) {
           kNoClock, "run it, or the JVM, as root or with CAP_BPF and CAP_PERFMON"};
 }
 
+// Every wait and who ended it. A JVM whose user may not load the programs borrows them from whoever records it.
+Finding waits(const MachineFacts& machine) {
+  constexpr const char* kByWatcher =
+      "--waits works without: a thread of ours looks at those that sleep; who ended a wait is not known";
+  if (!machine.ebpf_built_in) {
+    return {"waits", Grade::kNote, "this tarsier was built without eBPF", kByWatcher,
+            "build it where clang is installed (script/bootstrap does that)"};
+  }
+  if (!linux::kernel_finds_waits(machine.kernel)) {
+    return {"waits", Grade::kNote, "Linux " + machine.kernel + ": too old for --waits-by ebpf (6.1 or later)",
+            kByWatcher};
+  }
+  if (machine.answers.bpf != 0) {
+    return {"waits", Grade::kNote, "eBPF programs can't be loaded: " + errno_text(machine.answers.bpf), kByWatcher,
+            "sudo tarsier record --waits --waits-by ebpf PID    (the JVM's user needs no right)"};
+  }
+  constexpr const char* kExact = "--waits-by ebpf: every wait with its exact length, and who ended it";
+  if (!machine.btf || !machine.kernel_names) {
+    return {"waits", Grade::kNote,
+            std::string("eBPF programs can be loaded, but ") +
+                (machine.btf ? "/proc/kallsyms shows no addresses" : "the kernel has no types (BTF)"),
+            std::string(kExact) + "; of some waits that is not known",
+            machine.btf ? "sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1    (or CAP_SYSLOG)" : ""};
+  }
+  return {"waits", Grade::kOk, "eBPF programs can be loaded", kExact};
+}
+
 Finding ptrace(const MachineFacts& machine) {
   const int64_t scope = machine.ptrace_scope.value_or(0);
   const std::string found =
@@ -55,7 +83,7 @@ Finding ptrace(const MachineFacts& machine) {
           "sudo tarsier doctor PID"};
 }
 
-constexpr MachineCheck kChecks[] = {tracefs, ebpf, ptrace};
+constexpr MachineCheck kChecks[] = {tracefs, ebpf, waits, ptrace};
 
 }  // namespace
 

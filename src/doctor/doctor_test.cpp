@@ -152,6 +152,14 @@ TEST(Machine, EachLackIsNamedByItsOwnCheck) {
       {"ebpf", [](MachineFacts& f) { f.answers.bpf = EPERM; }, Grade::kNote, "can't be loaded"},
       {"ebpf", [](MachineFacts& f) { f.btf = false; }, Grade::kNote, "no types"},
       {"ebpf", [](MachineFacts& f) { f.ebpf_built_in = false; }, Grade::kNote, "built without"},
+      {"counters", [](MachineFacts& f) { f.answers.perf_kernel = EACCES; }, Grade::kNote, "user mode only"},
+      {"counters", [](MachineFacts& f) { f.answers.perf_user = f.answers.perf_kernel = EPERM; }, Grade::kNote,
+       "nothing"},
+      {"waits", [](MachineFacts& f) { f.answers.bpf = EPERM; }, Grade::kNote, "can't be loaded"},
+      {"waits", [](MachineFacts& f) { f.ebpf_built_in = false; }, Grade::kNote, "built without"},
+      {"waits", [](MachineFacts& f) { f.kernel = "5.15.0-91-generic"; }, Grade::kNote, "too old"},
+      {"waits", [](MachineFacts& f) { f.kernel_names = false; }, Grade::kNote, "kallsyms"},
+      {"waits", [](MachineFacts& f) { f.btf = false; }, Grade::kNote, "no types"},
       {"ptrace",
        [](MachineFacts& f) {
          f.ptrace_scope = 1;
@@ -204,6 +212,12 @@ TEST(Jvm, EachLackIsNamedByItsOwnCheck) {
       {"jvm-perf", [](JvmFacts& f) { f.state->seccomp = 2; }, Grade::kNote, "seccomp"},
       {"jvm-perf", [](JvmFacts& f) { f.state->capabilities = 0; }, Grade::kNote, "CAP_PERFMON"},
       {"jvm-ebpf", [](JvmFacts& f) { f.state->capabilities = 0; }, Grade::kOk, "lends"},
+      {"jvm-waits", [](JvmFacts& f) { f.state->capabilities = 0; }, Grade::kOk, "lends"},
+      {"jvm-waits", [](JvmFacts& f) { f.state->seccomp = 2; }, Grade::kNote, "seccomp"},
+      {"jvm-waits", [](JvmFacts& f) { f.state.reset(); }, Grade::kNote, "not known"},
+      {"jvm-counters", [](JvmFacts& f) { f.state->capabilities = 0; }, Grade::kNote, "CAP_PERFMON"},
+      {"jvm-counters", [](JvmFacts& f) { f.state->seccomp = 2; }, Grade::kNote, "seccomp"},
+      {"jvm-counters", [](JvmFacts& f) { f.state.reset(); }, Grade::kNote, "not known"},
       {"signals", [](JvmFacts& f) { f.state->caught = with({SIGPROF}); }, Grade::kNote, "taken or blocked: SIGPROF"},
       {"signals", [](JvmFacts& f) { f.state->blocked = with({SIGSTKFLT}); }, Grade::kOk, "free: SIGVTALRM"},
       {"signals",
@@ -226,6 +240,33 @@ TEST(Jvm, EachLackIsNamedByItsOwnCheck) {
     EXPECT_EQ(finding.grade, one.grade) << one.check << ": " << finding.found;
     EXPECT_THAT(finding.found, HasSubstr(one.word)) << one.check;
   }
+}
+
+// Somebody without any right shall learn what there is without, and what brings the rest.
+TEST(WithoutRights, WhatIsThereAndWhatBringsTheRestIsSaid) {
+  MachineFacts stranger = good_machine();
+  stranger.user = 1000;
+  stranger.own.capabilities = 0;
+  stranger.answers.bpf = EPERM;
+  stranger.answers.perf_user = stranger.answers.perf_kernel = EACCES;
+  stranger.perf_paranoid = 3;
+  const auto findings = examine(stranger);
+  EXPECT_THAT(named(findings, "waits").meaning, HasSubstr("--waits works without"));
+  EXPECT_THAT(named(findings, "waits").fix, HasSubstr("sudo tarsier record --waits --waits-by ebpf"));
+  EXPECT_THAT(named(findings, "counters").meaning, HasSubstr("in every recording without"));
+  EXPECT_EQ(named(findings, "counters").fix, "sudo sysctl kernel.perf_event_paranoid=1");
+  const auto powerless = [](JvmFacts& f) { f.state->capabilities = 0; };
+  EXPECT_EQ(of_jvm("jvm-waits", powerless, stranger).grade, Grade::kNote);
+  EXPECT_EQ(of_jvm("jvm-waits", powerless, stranger).fix, "sudo tarsier record --waits --waits-by ebpf 4711");
+  EXPECT_THAT(of_jvm("jvm-counters", powerless, stranger).meaning, HasSubstr("not available, whoever records"));
+  stranger.perf_paranoid = 2;
+  EXPECT_THAT(of_jvm("jvm-counters", powerless, stranger).meaning, HasSubstr("leaves out context-switches"));
+  stranger.perf_paranoid = 1;
+  EXPECT_EQ(of_jvm("jvm-counters", powerless, stranger).grade, Grade::kOk);
+  stranger.perf_paranoid.reset();
+  EXPECT_THAT(of_jvm("jvm-counters", powerless, stranger).found, HasSubstr("no perf events"));
+  stranger.kernel = "5.10";
+  EXPECT_THAT(of_jvm("jvm-waits", powerless, stranger).found, HasSubstr("not available here"));
 }
 
 TEST(Jvm, FixesAreCommandsForThatJvm) {

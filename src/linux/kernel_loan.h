@@ -1,23 +1,15 @@
-// The kernel path of sampling, lent to a process that has no right to make it itself. What it gets are maps; program
-// and clocks stay with the lender, so nothing of it outlives him.
-//
-// A borrower must never see another process's memory, whatever he does with his descriptors. Three things see to that:
-// - The program keeps to one process id, which the lender sets and nobody can change.
-// - A process id may be given to another process, and a process may become another by executing a program, with more
-//   rights maybe: so the program also compares when the process was started and how many programs it has executed.
-// - Which those are the program itself tells, once it has seen the process. They are believed if the process belongs to
-//   the borrower's user *after* that, in the sense of the kernel: then either it was his already when it was seen, or
-//   what was seen is gone, and never comes back.
+// The kernel path of sampling, lent to a process that has no right to make it itself. What keeps the borrower to his
+// own process: borrower.h.
 #pragma once
 
 #include <sys/types.h>
 
 #include <array>
-#include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "base/units.h"
+#include "linux/borrower.h"
 #include "linux/drawn_ticks.h"
 #include "linux/kernel_parts.h"
 
@@ -43,17 +35,15 @@ class KernelLoan {
   // Every few milliseconds, while it lasts. Nothing is sampled until it has been seen whom it is about; an error if
   // that is not the borrower.
   Status look();
-  [[nodiscard]] bool is_trusted() const { return trusted_; }
+  [[nodiscard]] bool is_trusted() const { return borrower_.is_trusted(); }
 
  private:
-  KernelLoan(KernelParts parts, DrawnTicks ticks, std::string process, uid_t user)
-      : parts_(std::move(parts)), ticks_(std::move(ticks)), process_(std::move(process)), user_(user) {}
+  KernelLoan(KernelParts parts, DrawnTicks ticks, Borrower borrower)
+      : parts_(std::move(parts)), ticks_(std::move(ticks)), borrower_(std::move(borrower)) {}
 
   KernelParts parts_;
   DrawnTicks ticks_;
-  std::string process_;  // its folder in /proc
-  uid_t user_;
-  bool trusted_ = false;
+  Borrower borrower_;
 };
 
 // The borrower's side: what the lender's descriptors() have become here.

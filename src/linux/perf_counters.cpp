@@ -85,9 +85,19 @@ bool is_plain_name(std::string_view text) {
                               std::string_view::npos;
 }
 
+// A filter of system calls, or a setting, may refuse what no kernel is needed for.
+bool may_count_anything() {
+  return unique_fd(open_counter(0, {"task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, true})).get() >= 0;
+}
+
 std::string why_not(const PerfEvent& event, int error) {
   if (event.needs_hardware() && (error == ENOENT || error == EOPNOTSUPP || error == ENODEV)) {
     return "this machine, or its hypervisor, has no such hardware counter (no PMU?)";
+  }
+  if ((error == EACCES || error == EPERM) && !may_count_anything()) {
+    return "perf is not permitted to the JVM, by a seccomp filter or sysctl kernel.perf_event_paranoid (tarsier doctor "
+           "PID "
+           "says what would help)";
   }
   if (error == EACCES || error == EPERM) {
     return "not permitted: it happens in the kernel; sysctl kernel.perf_event_paranoid=1 or CAP_PERFMON would do";

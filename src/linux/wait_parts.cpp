@@ -3,6 +3,7 @@
 #include <linux/bpf.h>
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 
@@ -20,6 +21,7 @@ constexpr const char* kBottoms = "bottoms";
 constexpr const char* kRing = "ring";
 constexpr const char* kCounters = "counters";
 constexpr const char* kScratches = "scratches";
+constexpr const char* kIdentities = "identities";
 constexpr const char* kKernelFrames = "kernel_frames";
 constexpr const char* kCopies[] = {"small_copies", "middle_copies", "large_copies"};
 
@@ -38,20 +40,22 @@ void find_system_call(const KernelTypes& types, bpf::Settings& settings) {
 
 constexpr Part kParts[] = {{"sched_waking", wait_waking_program}, {"sched_switch", wait_switch_program}};
 
+}  // namespace
+
 // Before that, kernels warn of programs on tracepoints with maps whose entries are allocated one by one, and a machine
 // may have been told to stop at a warning. The tracepoint tells since 5.18 whether a thread goes to sleep.
-bool kernel_is_new_enough() {
-  utsname names{};
+bool kernel_finds_waits(const std::string& release) {
   int major = 0, minor = 0;
-  if (::uname(&names) != 0 || std::sscanf(names.release, "%d.%d", &major, &minor) != 2) return false;
+  if (std::sscanf(release.c_str(), "%d.%d", &major, &minor) != 2) return false;
   return major > 6 || (major == 6 && minor >= 1);
 }
 
-}  // namespace
-
-Result<WaitParts> make_wait_parts(bpf::Settings settings, size_t ring_bytes) {
-  if (!kernel_is_new_enough()) return Error{Errc::kUnsupported, "Linux 6.1 or later is needed"};
-  settings.ring_bytes = ring_bytes;
+Result<WaitParts> make_wait_parts(bpf::Settings settings, const WaitMemory& memory) {
+  utsname names{};
+  if (::uname(&names) != 0 || !kernel_finds_waits(names.release)) {
+    return Error{Errc::kUnsupported, "Linux 6.1 or later is needed"};
+  }
+  settings.ring_bytes = memory.ring;
   settings.task_registers = 1;
   const auto types = KernelTypes::of_kernel();
   if (types) find_system_call(*types, settings);
@@ -61,9 +65,10 @@ Result<WaitParts> make_wait_parts(bpf::Settings settings, size_t ring_bytes) {
   std::vector<BpfMapPlan> maps = {
       {kThreads, BPF_MAP_TYPE_HASH, sizeof(uint32_t), sizeof(bpf::WaitingThread), bpf::kMaxThreads},
       {kTasks, BPF_MAP_TYPE_HASH, sizeof(uint64_t), sizeof(uint32_t), bpf::kMaxThreads},
-      {kBottoms, BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(bpf::Bottoms), 1, BPF_F_MMAPABLE},
-      {kRing, BPF_MAP_TYPE_RINGBUF, 0, 0, static_cast<uint32_t>(ring_bytes)},
+      {kBottoms, BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(bpf::Told), 1, BPF_F_MMAPABLE},
+      {kRing, BPF_MAP_TYPE_RINGBUF, 0, 0, static_cast<uint32_t>(memory.ring)},
       {kCounters, BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(uint32_t), sizeof(bpf::WaitCounters), 1},
+      {kIdentities, BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(bpf::Identity), bpf::kIdentities},
       {kScratches, BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(bpf::Scratch), scratches},
       {kKernelFrames, BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(uint32_t), sizeof(bpf::KernelFrames), 1}};
   WaitParts parts;
@@ -71,8 +76,10 @@ Result<WaitParts> make_wait_parts(bpf::Settings settings, size_t ring_bytes) {
     if (plan.name != kRing) parts.map_bytes += size_t{plan.value_bytes} * plan.entries;
   }
   for (size_t i = 0; i < parts.copies.size(); ++i) {
-    maps.push_back({kCopies[i], BPF_MAP_TYPE_HASH, sizeof(uint32_t), static_cast<uint32_t>(WaitParts::kCopyBytes[i]),
-                    bpf::kMaxThreads, BPF_F_NO_PREALLOC});
+    const size_t bytes = WaitParts::kCopyBytes[i];
+    const auto most = static_cast<uint32_t>(std::clamp<size_t>(memory.copies / bytes, 1, bpf::kMaxThreads));
+    maps.push_back(
+        {kCopies[i], BPF_MAP_TYPE_HASH, sizeof(uint32_t), static_cast<uint32_t>(bytes), most, BPF_F_NO_PREALLOC});
   }
   std::vector<BpfProgram> programs;
   for (const Part& part : kParts) {
@@ -90,10 +97,10 @@ Result<WaitParts> make_wait_parts(bpf::Settings settings, size_t ring_bytes) {
   }
   BpfProgram& last = programs.back();
   parts.threads = last.take_map(kThreads);
-  parts.tasks = last.take_map(kTasks);
   parts.bottoms = last.take_map(kBottoms);
   parts.ring = last.take_map(kRing);
   parts.counters = last.take_map(kCounters);
+  parts.identities = last.take_map(kIdentities);
   for (size_t i = 0; i < parts.copies.size(); ++i) parts.copies[i] = last.take_map(kCopies[i]);
   return parts;
 }

@@ -5,9 +5,11 @@ import os
 import pathlib
 import re
 import resource
+import shutil
 import signal
 import struct
 import subprocess
+import tempfile
 import time
 
 import jsonschema
@@ -126,6 +128,8 @@ def test_perf_forbidden_by_seccomp():
     assert machine["seccomp"]["status"] == "note" and machine["perf"]["status"] == "note"
     assert "Operation not permitted" in machine["perf"]["found"] and "seccomp" in machine["perf"]["fix"]
     assert "cputimer" in machine["perf"]["meaning"] and "timekeeper" in machine["perf"]["meaning"]
+    assert machine["counters"]["status"] == "note" and "seccomp" in machine["counters"]["fix"]
+    assert "in every recording" in machine["counters"]["meaning"], "what there is without"
 
 
 def test_low_limits(classes):
@@ -162,6 +166,37 @@ def test_another_user_sees_what_it_may(classes, tmp_path):
         assert jvm["user"]["status"] == "problem" and jvm["user"]["fix"].startswith("sudo")
         assert jvm["attach"]["status"] == "problem"
         assert jvm["symbols"]["status"] == "note" and "not known" in jvm["symbols"]["found"]
+        assert machine["waits"]["status"] == "note" and "--waits works without" in machine["waits"]["meaning"]
+        if "can't be loaded" in machine["waits"]["found"]:
+            assert "sudo tarsier record --waits --waits-by ebpf" in machine["waits"]["fix"]
+
+
+@needs_root
+def test_what_is_lent_to_a_jvm_without_rights_and_what_is_not(classes, tmp_path):
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="tarsier-test-", dir="/tmp"))
+    try:
+        shutil.copytree(classes, folder / "classes")
+        for path in (folder, *folder.rglob("*")):
+            path.chmod(0o755)
+        with Program(jdks()[0], folder / "classes", "KnownAnswer") as program_of_root:
+            program_of_root.ready()
+            _, privileged = doctor(program_of_root.pid)
+        wrapper = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+        program = Program(jdks()[0], folder / "classes", "KnownAnswer")
+        program.command = [*wrapper, *program.command]
+        with program:
+            program.ready()
+            machine, jvm = doctor(program.pid)
+    finally:
+        shutil.rmtree(folder)
+    if machine["waits"]["found"] != "eBPF programs can be loaded":
+        pytest.skip("root may not load eBPF programs here")
+    assert "the JVM has the rights" in privileged["jvm-waits"]["found"] and privileged["jvm-counters"]["status"] == "ok"
+    assert jvm["jvm-waits"]["status"] == "ok" and "lends" in jvm["jvm-waits"]["found"]
+    paranoid = int(pathlib.Path("/proc/sys/kernel/perf_event_paranoid").read_text())
+    assert jvm["jvm-counters"]["status"] == ("ok" if paranoid <= 1 else "note"), jvm["jvm-counters"]
+    if paranoid > 1:
+        assert "whoever records" in jvm["jvm-counters"]["meaning"], "the command's rights are no help"
 
 
 def test_no_such_jvm_exits_3():

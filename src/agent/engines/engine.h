@@ -18,6 +18,7 @@
 #include "control/messages.h"
 #include "control/options.h"
 #include "linux/kernel_parts.h"
+#include "linux/wait_parts.h"
 #include "recording/writer.h"
 
 namespace tarsier::agent {
@@ -48,6 +49,8 @@ struct EngineContext {
   // In probe(): what the JVM's user has no right to make the command may make for it.
   std::function<Result<linux::KernelParts>(const linux::bpf::JavaLayout& layout, size_t ring_bytes)>
       borrow_kernel_parts;
+  std::function<Result<linux::WaitParts>(const linux::bpf::JavaLayout& layout, const linux::WaitMemory& memory)>
+      borrow_wait_parts;
 };
 
 struct EngineStats {

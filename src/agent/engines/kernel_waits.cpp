@@ -1,5 +1,6 @@
 #include "agent/engines/kernel_waits.h"
 
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -40,7 +41,7 @@ WaitAccount::Sum sum_of(const linux::bpf::TimeSum& seen, const WaitAccount::Sum&
 }  // namespace
 
 KernelWaits::KernelWaits(const WaitLimits& limits, linux::WaitParts parts, linux::BpfRing ring, Mapping bottoms,
-                         const KernelWaitsMemory& memory, const hotspot::ThreadFields& fields,
+                         const linux::WaitMemory& memory, const hotspot::ThreadFields& fields,
                          const hotspot::VirtualThreadLayout* virtual_threads)
     : limits_(limits),
       memory_(memory),
@@ -54,27 +55,63 @@ KernelWaits::KernelWaits(const WaitLimits& limits, linux::WaitParts parts, linux
 
 Result<std::unique_ptr<KernelWaits>> KernelWaits::make(const WaitLimits& limits, const hotspot::ThreadFields& fields,
                                                        const hotspot::VirtualThreadLayout* virtual_threads,
-                                                       const KernelWaitsMemory& memory) {
+                                                       const linux::WaitMemory& memory) {
   linux::bpf::Settings settings{};
   settings.java = KernelCapture::layout_of(fields, virtual_threads);
   if (Status status = linux::aim_at(settings, "/proc/self"); !status) return std::move(status).error();
   settings.min_wait_ns = static_cast<uint64_t>(limits.min.count);
   settings.max_wait_ns = static_cast<uint64_t>(limits.max.count);
-  auto parts = linux::make_wait_parts(settings, memory.ring);
+  auto parts = linux::make_wait_parts(settings, memory);
   if (!parts) return std::move(parts).error();
-  auto ring = linux::BpfRing::map(parts->ring.get(), memory.ring);
+  return over(std::move(*parts), limits, fields, virtual_threads, memory);
+}
+
+Result<std::unique_ptr<KernelWaits>> KernelWaits::over(linux::WaitParts parts, const WaitLimits& limits,
+                                                       const hotspot::ThreadFields& fields,
+                                                       const hotspot::VirtualThreadLayout* virtual_threads,
+                                                       const linux::WaitMemory& memory) {
+  auto ring = linux::BpfRing::map(parts.ring.get(), memory.ring);
   if (!ring) return std::move(ring).error();
-  Mapping bottoms = Mapping::of(parts->bottoms.get(), sizeof(capture::JavaBottoms));
+  Mapping bottoms = Mapping::of(parts.bottoms.get(), sizeof(linux::bpf::Told));
   if (!bottoms) return errno_error("mapping what is shared with the eBPF programs", errno);
-  std::unique_ptr<KernelWaits> waits(new KernelWaits(limits, std::move(*parts), std::move(*ring), std::move(bottoms),
-                                                     memory, fields, virtual_threads));
+  const bool borrowed = parts.attached.empty();
+  std::unique_ptr<KernelWaits> waits(
+      new KernelWaits(limits, std::move(parts), std::move(*ring), std::move(bottoms), memory, fields, virtual_threads));
   if (!waits->own_.has_memory()) return Error{Errc::kFailed, "no memory for the ring of waits"};
+  waits->awake().store(1, std::memory_order_relaxed);
+  if (Status seen = borrowed ? waits->wait_until_seen() : Status(); !seen) return std::move(seen).error();
   return waits;
 }
 
+Status KernelWaits::wait_until_seen() {
+  constexpr Nanos kPatience = seconds(5);
+  const timespec moment{0, 1'000'000};
+  const pid_t tid = ::gettid();
+  WaitingThread self{};
+  if (const int err = linux::set_in_bpf_map(parts_.threads.get(), &tid, &self)) {
+    return errno_error(
+        "using the maps of the eBPF programs (in a container the seccomp profile must allow bpf; it takes Linux 6.1)",
+        err, err == EPERM ? Errc::kNotPermitted : Errc::kFailed);
+  }
+  const Nanos end = monotonic_now() + kPatience;
+  // Who sleeps is seen to.
+  while (self.first_left == 0 && monotonic_now() < end) {
+    ::nanosleep(&moment, nullptr);
+    if (linux::find_in_bpf_map(parts_.threads.get(), &tid, &self) != 0) break;
+  }
+  (void)linux::erase_in_bpf_map(parts_.threads.get(), &tid);
+  // These sleeps were nobody's, and there was nobody else.
+  const uint32_t key = 0;
+  const std::vector<WaitCounters> none(linux::possible_cpus());
+  (void)linux::set_in_bpf_map(parts_.counters.get(), &key, none.data());
+  if (self.first_left != 0) return {};
+  return Error{Errc::kFailed, "the eBPF programs that the command has loaded see nothing of this process"};
+}
+
 void KernelWaits::stop() noexcept {
-  const std::lock_guard guard(attached_lock_);
-  if (parts_.attached.empty()) return;
+  const std::lock_guard guard(stop_lock_);
+  if (stopped_at_.load() != 0) return;
+  awake().store(0, std::memory_order_relaxed);  // whoever runs the programs
   parts_.attached.clear();
   stopped_at_.store(monotonic_now().count);
   linux::wait_for_bpf_programs();
@@ -336,9 +373,7 @@ ThreadTimes KernelWaits::times_of(Entry& entry, const Now& seen) {
 }
 
 void KernelWaits::erase(const Entry& entry) {
-  WaitingThread thread{};
   const pid_t tid = entry.sleeper.tid;
-  if (read(entry, thread) && thread.task != 0) (void)linux::erase_in_bpf_map(parts_.tasks.get(), &thread.task);
   (void)linux::erase_in_bpf_map(parts_.threads.get(), &tid);
   for (size_t which = 0; which < parts_.copies.size(); ++which) {
     if ((entry.places >> which & 1U) == 0) continue;

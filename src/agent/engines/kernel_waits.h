@@ -22,17 +22,17 @@
 
 namespace tarsier::agent {
 
-struct KernelWaitsMemory {
-  size_t ring;    // a power of two, of whole pages
-  size_t copies;  // of the stacks of threads that sleep: not more than that in all
-};
-
 class KernelWaits final : public WaitFinder {
  public:
   // `virtual_threads` may be null; both must live as long. An error if it is not permitted here.
   static Result<std::unique_ptr<KernelWaits>> make(const WaitLimits& limits, const hotspot::ThreadFields& fields,
                                                    const hotspot::VirtualThreadLayout* virtual_threads,
-                                                   const KernelWaitsMemory& memory);
+                                                   const linux::WaitMemory& memory);
+  // `parts` were made for this process, by ourselves or by somebody else, who then has what runs the programs.
+  static Result<std::unique_ptr<KernelWaits>> over(linux::WaitParts parts, const WaitLimits& limits,
+                                                   const hotspot::ThreadFields& fields,
+                                                   const hotspot::VirtualThreadLayout* virtual_threads,
+                                                   const linux::WaitMemory& memory);
   ~KernelWaits() override { stop(); }
 
   Status start() override { return {}; }
@@ -68,8 +68,13 @@ class KernelWaits final : public WaitFinder {
   };
 
   KernelWaits(const WaitLimits& limits, linux::WaitParts parts, linux::BpfRing ring, Mapping bottoms,
-              const KernelWaitsMemory& memory, const hotspot::ThreadFields& fields,
+              const linux::WaitMemory& memory, const hotspot::ThreadFields& fields,
               const hotspot::VirtualThreadLayout* virtual_threads);
+  [[nodiscard]] std::atomic_ref<__u64> awake() {
+    return std::atomic_ref(reinterpret_cast<linux::bpf::Told*>(bottoms_.data())->awake);
+  }
+  // By programs that others run, and who may first have to find out who we are.
+  [[nodiscard]] Status wait_until_seen();
   [[nodiscard]] Nanos now() const;
   [[nodiscard]] bool read(const Entry& entry, linux::bpf::WaitingThread& out) const;
   [[nodiscard]] bool read(const Entry& entry, Now& out) const;
@@ -85,12 +90,12 @@ class KernelWaits final : public WaitFinder {
   [[nodiscard]] uint64_t epoch() const;
 
   const WaitLimits limits_;
-  const KernelWaitsMemory memory_;
+  const linux::WaitMemory memory_;
   const hotspot::ThreadFields& fields_;
   linux::BpfRing ring_;
   const Mapping bottoms_;
   linux::WaitParts parts_;
-  std::mutex attached_lock_;  // of parts_.attached
+  std::mutex stop_lock_;  // of parts_.attached
   std::atomic<int64_t> stopped_at_{0};
   const linux::ThreadSchedules schedules_;
   // What is copied from outside.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "agent/engines/fragment_decoding.h"
+#include "agent/engines/kernel_capture.h"
 #include "agent/engines/kernel_waits.h"
 #include "agent/engines/wait_watcher.h"
 #include "agent/engines/wakers.h"
@@ -41,6 +42,8 @@ class WaitsEngine final : public Engine {
   // What it answers is why it is this one.
   Result<std::string> choose_finder();
   Status use_kernel();
+  // What the command has loaded; `why`: we can't ourselves.
+  Result<std::unique_ptr<KernelWaits>> borrow_finder(const linux::WaitMemory& memory, const Error& why);
   Status use_watcher();
   EngineStats read_stats();
   void keep_waker(const linux::bpf::Waker& seen, const capture::FragmentRecord* stack);
@@ -54,7 +57,7 @@ class WaitsEngine final : public Engine {
   std::string mechanism_;
   // Until the end: silence() may come from any thread at any time.
   std::unique_ptr<WaitFinder> finder_;
-  bool started_ = false, stopped_ = false;
+  bool borrowed_ = false, started_ = false, stopped_ = false;
   Nanos decoding_time_;  // CPU time of our own thread
   EngineStats last_stats_;
 };
@@ -72,7 +75,8 @@ Result<std::string> WaitsEngine::choose_finder() {
   if (context_.options.waits_by == "ebpf") {
     mechanism_ = "ebpf";
     if (Status kernel = use_kernel(); !kernel) return std::move(kernel).error().in("--waits-by ebpf");
-    return std::string("the kernel tells every wait, with its exact length");
+    return std::string("the kernel tells every wait, with its exact length") +
+           (borrowed_ ? "; the command has loaded what it takes, since the JVM may not" : "");
   }
   mechanism_ = "watcher";
   if (Status watcher = use_watcher(); !watcher) return std::move(watcher).error();
@@ -81,11 +85,25 @@ Result<std::string> WaitsEngine::choose_finder() {
 
 Status WaitsEngine::use_kernel() {
   // Its ring holds what is worth an event, no more; the copies are of all threads.
-  const KernelWaitsMemory memory{ring_bytes() / 2, ring_bytes() * 3 / 2};
+  const linux::WaitMemory memory{ring_bytes() / 2, ring_bytes() * 3 / 2};
   auto finder = KernelWaits::make(limits(), decoding_->fields(), decoding_->virtual_threads(), memory);
+  if (!finder && finder.error().code == Errc::kNotPermitted) finder = borrow_finder(memory, finder.error());
   if (!finder) return std::move(finder).error();
   finder_ = std::move(*finder);
   return {};
+}
+
+Result<std::unique_ptr<KernelWaits>> WaitsEngine::borrow_finder(const linux::WaitMemory& memory, const Error& why) {
+  const hotspot::VirtualThreadLayout* virtual_threads = decoding_->virtual_threads();
+  auto parts = context_.borrow_wait_parts(KernelCapture::layout_of(decoding_->fields(), virtual_threads), memory);
+  if (!parts) {
+    return Error{why.code, why.what + "; " + parts.error().what +
+                               ": the command, or the JVM's user, needs CAP_BPF and CAP_PERFMON (tarsier doctor PID "
+                               "says how), and in a container a seccomp profile that allows bpf; --waits-by watcher "
+                               "needs none of that"};
+  }
+  borrowed_ = true;
+  return KernelWaits::over(std::move(*parts), limits(), decoding_->fields(), virtual_threads, memory);
 }
 
 Status WaitsEngine::use_watcher() {

@@ -14,6 +14,7 @@
 #include "linux/bpf/helpers.h"
 #include "linux/bpf/java_thread.h"
 #include "linux/bpf/maps.h"
+#include "linux/bpf/process_identity.h"
 #include "linux/bpf/registers.h"
 
 // What is known before anything is copied.
@@ -166,30 +167,6 @@ static ALWAYS_INLINE void take_unknown_thread(struct Tick* tick, const struct Sa
   if (!record) return;  // stays counted as what it most likely is, a tick in a thread that is not Java's
   begin_record(record, tick, sample);
   bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
-}
-
-// Is it still the process that this was made for, and no other of its id, or another program with other rights?
-static ALWAYS_INLINE int is_trusted(void) {
-  if (settings.executed_bytes == 0) return 1;
-  const __u32 seen_key = kSeen, trusted_key = kTrusted;
-  struct Identity* seen = bpf_map_lookup_elem(&identities, &seen_key);
-  const struct Identity* trusted = bpf_map_lookup_elem(&identities, &trusted_key);
-  if (!seen || !trusted) return 0;
-  const char* task = (const char*)bpf_get_current_task();
-  const char* leader = 0;
-  struct Identity now = {};
-  if (bpf_probe_read_kernel(&leader, 8, task + settings.task_leader) != 0) return 0;
-  if (bpf_probe_read_kernel(&now.start, 8, leader + settings.leader_start) != 0) return 0;
-  const void* executed = task + settings.task_executed;
-  if (settings.executed_bytes == 4) {
-    if (bpf_probe_read_kernel(&now.executed, 4, executed) != 0) return 0;
-  } else {
-    if (bpf_probe_read_kernel(&now.executed, 8, executed) != 0) return 0;
-  }
-  if (trusted->start != 0) return now.start == trusted->start && now.executed == trusted->executed;
-  now.check = check_of(&now);
-  *seen = now;
-  return 0;
 }
 
 SECTION("program")

@@ -82,13 +82,15 @@ struct Settings {
   // Of the programs that find waits: how long a wait has to be and may be for an event of its own (0 for max: as long
   // as it likes).
   __u64 min_wait_ns, max_wait_ns;
-  // Of a program that was lent (linux/kernel_loan.h): where the kernel's task_struct has what struct Identity holds.
+  // Of a program that was lent (linux/borrower.h): where the kernel's task_struct has what struct Identity holds.
   __u64 task_leader, leader_start, task_executed;
   __u32 executed_bytes;  // 0: it was not lent, and the process's id suffices
   __u32 hide_kernel;     // the process may not see the kernel's addresses
   struct WakeContext wakes;
   // Where the kernel, among the registers of a thread, has the number of the system call that it is in; -1: in none.
   __u32 system_call, system_call_bytes;  // 0 bytes: not known
+  __u32 hide_processes;                  // the process may not see which others there are
+  __u32 unused;
 };
 
 // What a process is, besides its id, until it executes another program.
@@ -127,7 +129,7 @@ struct Bottoms {
   __u64 entries[kBottoms];
 };
 
-// What the agent tells the sampling program while it works.
+// What the agent tells the programs while they work.
 struct Told {
   struct Bottoms bottoms;
   __u64 awake;  // 0: nothing is copied or counted

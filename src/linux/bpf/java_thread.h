@@ -30,9 +30,9 @@ static ALWAYS_INLINE __u64 stack_size(__u64 sp, __u64 base, __u64 bottom) {
 // Above which the thread's stack has no Java frames; 0: not known. See capture/java_bottoms.h.
 static ALWAYS_INLINE __u64 java_bottom(__u32 serial) {
   const __u32 zero = 0;
-  const struct Bottoms* learned = bpf_map_lookup_elem(&bottoms, &zero);
-  if (!learned) return 0;
-  const __u64 entry = learned->entries[serial % kBottoms];
+  const struct Told* told = bpf_map_lookup_elem(&bottoms, &zero);
+  if (!told) return 0;
+  const __u64 entry = told->bottoms.entries[serial % kBottoms];
   const __u64 tag = (serial / kBottoms + 1) & 0xffff;
   return entry >> kAddressBits == tag ? entry & ((1UL << kAddressBits) - 1) : 0;
 }

@@ -7,7 +7,7 @@
 const volatile struct Settings settings = {};
 
 MAP(threads);     // hash: thread id -> struct Thread
-MAP(bottoms);     // one struct Bottoms, which the agent writes; of the sampling program it is that in a struct Told
+MAP(bottoms);     // one struct Told, which the agent writes
 MAP(ring);        // of records
 MAP(periods);     // array: CPU -> what a tick stands for
 MAP(counters);    // one struct Counters for each CPU

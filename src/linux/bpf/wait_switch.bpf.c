@@ -20,7 +20,7 @@ static ALWAYS_INLINE __u32 flags_of_sleep(__u64 state) {
 
 static ALWAYS_INLINE void leaves(const struct Switch* what, struct WaitingThread* thread, __u32 tid, __u64 now) {
   const __u64 task = what->from;
-  if (thread->task != task && bpf_map_update_elem(&tasks, &task, &tid, BPF_ANY) == 0) thread->task = task;
+  if (!thread->known && bpf_map_update_elem(&tasks, &task, &tid, BPF_ANY) == 0) thread->known = 1;
   if (thread->running_since != 0) thread->ran += now - thread->running_since;
   if (thread->first_left == 0) thread->first_left = now;
   thread->running_since = 0;
@@ -70,7 +70,7 @@ static ALWAYS_INLINE void comes(struct WaitingThread* thread, __u32 tid, __u64 n
   }
   // Nobody has been seen to wake it: then it was woken before it had left its CPU, and stood in the run queue all the
   // time, since no thread comes back otherwise.
-  const __u64 unseen = thread->task != 0 ? since : now;
+  const __u64 unseen = thread->known ? since : now;
   const __u64 woken = thread->woken >= since && thread->woken <= now ? thread->woken : unseen;
   const __u64 length = woken - since;
   thread->queue.ns += now - woken;
@@ -90,8 +90,16 @@ static ALWAYS_INLINE void comes(struct WaitingThread* thread, __u32 tid, __u64 n
   }
 }
 
+// Another thread, of any process, may get its task_struct. By now it has no thread id, so whose it was can't be told.
+static ALWAYS_INLINE void forget_if_it_ends(const struct Switch* what) {
+  const __u64 dead = 0x80;  // of the kernel's states of a task
+  const __u64 task = what->from;
+  if (!(what->preempted & 1) && what->state & dead) bpf_map_delete_elem(&tasks, &task);
+}
+
 SECTION("program")
 int on_switch(struct Switch* what) {
+  forget_if_it_ends(what);
   __u32 tid = 0;
   struct WaitCounters* counts = 0;
   struct WaitingThread* leaving = current_thread(&tid);

@@ -48,7 +48,7 @@ struct WaitingThread {
   __u64 named_virtual_id;  // the virtual thread on it whose name was written last
   __u32 serial;
   __u32 asleep;         // if it is off its CPU: it waits; else it was preempted
-  __u64 task;           // the kernel's own, once it has been seen
+  __u64 known;          // its task is in `tasks`. Which one that is, is the kernel's own business
   __u64 since;          // off its CPU since then; 0: it is on one, or has not been seen yet
   __u64 woken;          // and was woken then; 0: not yet
   __u64 running_since;  // on its CPU since then; 0: not known, it was there before us

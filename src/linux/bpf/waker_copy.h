@@ -116,8 +116,9 @@ static ALWAYS_INLINE void write_waker(const struct WaitingThread* woken, __u64 n
   }
   struct bpf_pidns_info ids;
   if (bpf_get_ns_current_pid_tgid(settings.namespace_device, settings.namespace_inode, &ids, sizeof(ids)) != 0 ||
-      ids.tgid != settings.process) {
+      ids.tgid != settings.process || !is_trusted_task(bpf_get_current_task())) {
     who.by = kByProcess;
+    if (settings.hide_processes) return write_without_stack(&who, counts);
     who.id = bpf_get_current_pid_tgid() >> 32;
     read_process_name(who.name);
     return write_without_stack(&who, counts);
