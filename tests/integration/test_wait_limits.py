@@ -34,13 +34,16 @@ def test_only_waits_within_the_limits_are_events_and_the_sums_have_the_others(jd
     times = times_of(document, truth)
     for name, part in SLEEPERS.items():
         mine, time = truth[name], times[name]
-        # All that it did was to sleep; its queue, and what it ran, are those of all its life.
-        low, high = mine["wall"] - mine["queued"] - mine["cpu"], mine["wall"]
-        unseen = time["missed_waits"]["ns"]
+        # All that it did was to sleep; its queue, and what it ran, are those of all its life. To be started is a wait, too,
+        # as long as the machine is busy.
+        low = mine["wall"] - mine["queued"] - mine["cpu"]
+        missed, unseen = time["missed_waits"], time["missed_waits"]["ns"]
         if found_by == "watcher":  # of what lies between two looks it may not know to which of two waits it belongs
             unseen += engine(document, "waits")["counters"]["longest time between two looks (ns)"]
-        assert 0.98 * low - unseen <= time[part]["ns"] <= 1.02 * high + unseen + 50e6, (name, time, mine)
-        assert time[part]["count"] + time["missed_waits"]["count"] >= 0.98 * mine["rounds"] - 1, (name, time, mine)
+        assert 0.98 * low - unseen <= time[part]["ns"], (name, time, mine)
+        assert time[part]["count"] + missed["count"] >= 0.98 * mine["rounds"] - 1, (name, time, mine)
+        if part != "short_waits":
+            assert time[part]["count"] <= mine["rounds"] + 4, (name, time, mine)
     events = [wait for wait in waits if "HandOvers.sleepsOften" in wait.frames and wait.kind == "sleeping"]
     # By the watcher, two that lie between the same two looks may have changed places.
     right = sum(wait.thread == "sleeps-20" for wait in events)

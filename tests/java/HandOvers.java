@@ -33,7 +33,6 @@ public final class HandOvers {
 
         @Override
         public void run() {
-            OwnAccount.all(); // what this loads is not loaded at the end
             while (!over) {
                 if (!take()) {
                     awaitsToken();
@@ -52,6 +51,7 @@ public final class HandOvers {
     }
 
     public static void main(String[] args) throws Exception {
+        OwnAccount.all(); // nobody has to wait until this is loaded
         Actor[] actors = new Actor[Integer.parseInt(args[0])];
         for (int i = 0; i < actors.length; i++) actors[i] = new Actor(i);
         for (int i = 0; i < actors.length; i++) actors[i].next = actors[(i + 1) % actors.length];
@@ -80,7 +80,6 @@ public final class HandOvers {
     }
 
     private static void sleepsOften(int length) {
-        OwnAccount.all();
         long wall = 0;
         long rounds = 0;
         try {
