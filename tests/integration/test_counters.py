@@ -79,9 +79,11 @@ def test_software_counters_agree_with_others_and_with_what_the_kernel_tells_the_
             room = 300e3 if event == "task-clock" else 3
             assert counted == pytest.approx(own[name][event], rel=0.01, abs=room), (name, event, counted, own[name])
             if by_program[event] is not None:
-                # Before and after its own readings it still does something, and may lose its CPU.
-                room = {"task-clock": 5e6, "cpu-migrations": 6}.get(event, 25)
-                assert counted == pytest.approx(by_program[event], rel=0.02, abs=room), (name, event, counted, told[name])
+                # Before and after its own readings it still does something, and may lose its CPU. And the scheduler itself
+                # counts migrations of which perf is not told.
+                within = 0.6 if event == "cpu-migrations" else 0.02
+                room = {"task-clock": 5e6, "cpu-migrations": 10}.get(event, 25)
+                assert counted == pytest.approx(by_program[event], rel=within, abs=room), (name, event, counted, told[name])
     assert own["sleeps"]["context-switches"] > 1000 and own["computes"]["task-clock"] > 100e6
     if len(os.sched_getaffinity(0)) > 1:
         assert own["computes"]["cpu-migrations"] > 5

@@ -54,10 +54,10 @@ def test_a_sleep_is_as_long_as_the_timer_and_the_queue_behind_it_is_none_of_it(r
     time = rows["sleeps"]["time"]
     unseen = time["missed_waits"]["ns"]
     if found_by == "ebpf":
-        # To the kernel's timers a sleep is hardly longer than was asked for, however long the program has slept by its clock.
-        assert slept == pytest.approx(ROUNDS * LENGTH * 1e6, rel=0.02), sleeps
+        # To the kernel's timers a sleep is hardly longer than was asked for, however long it was by the clock on the wall. (It is
+        # shorter if it was queued before it could go to sleep.)
+        assert slept <= 1.02 * ROUNDS * LENGTH * 1e6, sleeps
         assert unseen < 0.02 * slept, time
-    # All that the program's clock shows is one or the other. Its queue has a little more: that of before and after.
-    assert slept + unseen <= 1.02 * mine["wall"], (slept, unseen, mine)
-    assert slept + unseen + time["run_queue_ns"] + time["cpu_ns"] >= 0.98 * mine["wall"], (slept, time, mine)
+    # Of turns that it lost just when it read its clocks the program itself can't tell on which side of them they are.
+    assert mine["nanos"] == pytest.approx(slept + unseen, rel=0.02, abs=40e6), (slept, unseen, mine)
     assert rows["sleeps"]["resources"]["run_queue_ns"] == pytest.approx(mine["queued"], rel=WITHIN, abs=50e6), (mine, rows)

@@ -6,8 +6,8 @@ import java.util.concurrent.ConcurrentHashMap;
  * More threads that burn than there are CPUs (one, if the test has seen to that), and one that sleeps now and then, and has to
  * queue for the CPU whenever it is woken. Each tells what the kernel has counted for it when it ends.
  *
- * Overload BURNERS MILLIS ROUNDS LENGTH: prints "truth {thread: account}" and ends; of the one that sleeps also the time on the
- * wall for which it slept.
+ * Overload BURNERS MILLIS ROUNDS LENGTH: prints "truth {thread: account}" and ends. `nanos` is for how long it burned, on the
+ * wall; or slept, without what it ran and queued meanwhile.
  */
 public final class Overload {
     private static final Map<String, String> truth = new ConcurrentHashMap<>();
@@ -26,9 +26,9 @@ public final class Overload {
         System.out.println("truth " + OwnAccount.json(new TreeMap<>(truth)));
     }
 
-    private static void tell(long wall) {
+    private static void tell(long nanos) {
         Map<String, Long> account = OwnAccount.all();
-        account.put("wall", wall);
+        account.put("nanos", nanos);
         truth.put(Thread.currentThread().getName(), OwnAccount.json(account));
     }
 
@@ -45,13 +45,15 @@ public final class Overload {
 
     private static void sleepsOften(int rounds, int length) {
         OwnAccount.all();
-        long wall = 0;
+        long slept = 0;
         for (int i = 0; i < rounds; i++) {
+            long notAsleep = OwnAccount.queued() + OwnAccount.cpu();
             long began = System.nanoTime();
             sleeps(length);
-            wall += System.nanoTime() - began;
+            long wall = System.nanoTime() - began;
+            slept += wall - (OwnAccount.queued() + OwnAccount.cpu() - notAsleep);
         }
-        tell(wall);
+        tell(slept);
     }
 
     static void sleeps(int length) {
