@@ -34,15 +34,16 @@ def test_the_run_queue_of_threads_that_burn_is_what_the_kernel_tells_them(record
         queued, time = truth[name]["queued"], rows[name]["time"]
         assert queued > 0.5 * MILLIS * 1e6, "the program is no test of this"
         assert rows[name]["resources"]["run_queue_ns"] == pytest.approx(queued, rel=WITHIN), (name, truth[name], rows[name])
-        assert time["run_queue_ns"] == pytest.approx(queued, rel=WITHIN), (name, truth[name], time)
+        # Now and then the programs in the kernel do not see a turn begin; so much is in the missed waits, with the rest of its
+        # life that nobody can explain.
+        gap = time["missed_waits"]["ns"] if found_by == "ebpf" else 0
+        assert gap < 0.05 * queued, (name, time)
+        assert time["run_queue_ns"] + gap == pytest.approx(queued, rel=WITHIN), (name, truth[name], time)
         assert time["life_ns"] == time["cpu_ns"] + time["run_queue_ns"] + sum(time[part]["ns"] for part in PARTS)
         # Whoever is without a CPU does not wait for anything: but for the JVM, as long as it starts.
         in_work = [row for row in report(file, "waits", "--thread", f"^{name}$")["waits"]["rows"]
                    if "Overload.burns" in row["blocked_chain"] and row["kind"] != "vm"]
         assert sum(row["ns"] for row in in_work) < 0.01 * queued, in_work
-        if found_by == "ebpf":
-            # Nothing of it is in no wait either. (The watcher reads the kernel's accounts one after the other.)
-            assert time["missed_waits"]["ns"] < 0.003 * queued, (name, time)
 
 
 @pytest.mark.every_jvm
@@ -55,9 +56,10 @@ def test_a_sleep_is_as_long_as_the_timer_and_the_queue_behind_it_is_none_of_it(r
     unseen = time["missed_waits"]["ns"]
     if found_by == "ebpf":
         # To the kernel's timers a sleep is hardly longer than was asked for, however long it was by the clock on the wall. (It is
-        # shorter if it was queued before it could go to sleep.)
-        assert slept <= 1.02 * ROUNDS * LENGTH * 1e6, sleeps
-        assert unseen < 0.02 * slept, time
+        # shorter if it was queued before it could go to sleep, and there may be a safepoint at its end.)
+        assert slept <= 1.1 * ROUNDS * LENGTH * 1e6, sleeps
+        assert time["missed_waits"]["count"] <= 1, time
+        unseen = 0  # what the programs have not seen was no sleep
     # Of turns that it lost just when it read its clocks the program itself can't tell on which side of them they are.
     assert mine["nanos"] == pytest.approx(slept + unseen, rel=0.02, abs=40e6), (slept, unseen, mine)
     assert rows["sleeps"]["resources"]["run_queue_ns"] == pytest.approx(mine["queued"], rel=WITHIN, abs=50e6), (mine, rows)

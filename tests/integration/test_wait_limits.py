@@ -45,9 +45,9 @@ def test_only_waits_within_the_limits_are_events_and_the_sums_have_the_others(jd
         if part != "short_waits":
             assert time[part]["count"] <= mine["rounds"] + 4, (name, time, mine)
     events = [wait for wait in waits if "HandOvers.sleepsOften" in wait.frames and wait.kind == "sleeping"]
-    # By the watcher, two that lie between the same two looks may have changed places.
+    # A timer may be late; and by the watcher, two that lie between the same two looks may have changed places.
     right = sum(wait.thread == "sleeps-20" for wait in events)
-    assert right >= (1 if found_by == "ebpf" else 0.9) * len(events) > 0, [(wait.thread, wait.weight) for wait in events]
+    assert right >= (0.95 if found_by == "ebpf" else 0.9) * len(events) > 0, [(wait.thread, wait.weight) for wait in events]
 
 
 @pytest.mark.every_jvm

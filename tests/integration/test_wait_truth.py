@@ -78,16 +78,19 @@ def agrees(recorded, method, thread, kind):
     assert expected > 0.5 * ROUNDS * LENGTH * 1e6, "the program is no test of this"
     rows = rows_in(document, method)
     of_kind = sum(row["ns"] for row in rows if row["kind"] == kind)
+    # To be stopped by the JVM, for a safepoint, is also a wait in that method: another one, and rightly told from it.
+    of_jvm = sum(row["ns"] for row in rows if row["kind"] == "vm")
+    assert of_jvm < 0.2 * expected, rows
     missed = time_of(document, thread)["missed_waits"]["ns"]
     doubt = WITHIN * expected + truth[thread]["doubt"]
     if found_by == "ebpf":
-        assert missed < WITHIN * expected, missed
+        assert time_of(document, thread)["missed_waits"]["count"] == 0
     else:
         # Our own thread may have been without a CPU for long; what lies in such a gap it can only count, or share out.
         gap = engine(document, "waits")["counters"]["longest time between two looks (ns)"]
         doubt += missed + (gap if gap > 1e6 else 0)
-    assert abs(of_kind - expected) <= doubt, (of_kind, expected, missed, truth[thread], rows)
-    others = [row for row in rows if row["kind"] != kind]
+    assert abs(of_kind + of_jvm - expected) <= doubt, (of_kind, of_jvm, expected, missed, truth[thread], rows)
+    others = [row for row in rows if row["kind"] not in (kind, "vm")]
     assert sum(row["ns"] for row in others) <= doubt, others
     assert all(row["blocked_chain"][-1].startswith("java.lang.Thread.run") for row in rows), rows
 
@@ -122,6 +125,11 @@ def test_a_chain_of_three_is_found_with_the_length_of_every_hop(recorded):
         pytest.skip("the watcher does not know who wakes whom")
     rows = rows_in(document, "awaitsB")
     total = sum(row["ns"] for row in rows)
+    # If the JVM stops one of them on its way, for a safepoint, that is a part of the chain, and of its truth.
+    rows = [row for row in rows if row["kind"] != "vm" and not any(
+        hop["woken_by"] == "jvm" or (hop["had_waited"] or {}).get("kind") == "vm" for hop in row["hops"])]
+    undisturbed = sum(row["ns"] for row in rows)
+    assert undisturbed > 0.7 * total, document["waits"]["rows"]
 
     def right(row):
         return ([hop["waker"] for hop in row["hops"]] == ["B", "C", None] and row["hops"][2]["woken_by"] == "interrupt"
@@ -129,13 +137,13 @@ def test_a_chain_of_three_is_found_with_the_length_of_every_hop(recorded):
                 and "WaitTruth.endsB" in row["hops"][1]["waker_chain"] and row["hops"][1]["had_waited"]["kind"] == "sleeping")
 
     chains = [row for row in rows if right(row)]
-    assert sum(row["ns"] for row in chains) >= (1 - WITHIN) * total, rows
+    assert sum(row["ns"] for row in chains) >= (1 - WITHIN) * undisturbed, rows
     for number, (waiting, waker) in enumerate(["AB", "BC"]):
         had_waited = sum(row["hops"][number]["had_waited"]["ns"] for row in chains)
         expected = waited(truth[waker])
         # If the one who waits loses its CPU between asking and going to sleep, the other waits alone meanwhile; that, and
         # what stands in the run queue after it was woken, is in its queue.
-        alone = truth[waiting]["queued"] + truth[waiting]["cpu"] + truth[waiting]["doubt"]
+        alone = truth[waiting]["queued"] + truth[waiting]["cpu"] + truth[waiting]["doubt"] + total - undisturbed
         low = (1 - WITHIN) * expected - alone - truth[waker]["doubt"]
         assert low <= had_waited <= (1 + WITHIN) * expected + truth[waker]["doubt"], (waker, had_waited, expected, truth)
 
