@@ -170,8 +170,8 @@ def test_the_flame_graph_has_the_waker_above_who_waited(recorded):
     of_waker = [stack[stack.index("[woken by]") + 1:] for stack in frames if "[woken by]" in stack]
     assert of_waker
     for stack in of_waker:
-        assert stack[:3] == ["jdk.internal.misc.Unsafe.unpark", "java.util.concurrent.locks.LockSupport.unpark",
-                             "Wakers.endsA"], stack
+        assert stack[0].endswith(".misc.Unsafe.unpark")  # jdk.internal, in 8 sun
+        assert stack[1:3] == ["java.util.concurrent.locks.LockSupport.unpark", "Wakers.endsA"], stack
         assert stack[-1] == "[thread B]"
     tarsier("export", recorded[1], "--wakers", "--to", "collapsed", expect=2)
 

@@ -145,7 +145,8 @@ bool KernelWaits::read(const Entry& entry, Now& out) const {
     out.cpu = cpu ? *cpu - entry.cpu_at_start : entry.cpu;
     out.queued = schedule ? schedule->queued - entry.queued_at_start : Nanos(0);
     WaitingThread after{};
-    if (!needs_queue || !read(entry, after)) return true;
+    // Between two of these readings it may have lost its CPU, or we ours, which on a busy machine is a long time.
+    if (!read(entry, after)) return true;
     if (after.ran == out.thread.ran && after.since == out.thread.since) return true;
   }
   return true;
