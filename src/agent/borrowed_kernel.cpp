@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "linux/kernel_loan.h"
+#include "linux/turn_loan.h"
 #include "linux/wait_loan.h"
 
 namespace tarsier::agent {
@@ -58,6 +59,12 @@ Result<linux::WaitParts> borrow_wait_parts(control::Channel* command, const Java
   if (!parts) return parts;
   parts->map_bytes = static_cast<size_t>(lent.maps.count);
   return parts;
+}
+
+Result<linux::TurnParts> borrow_turn_parts(control::Channel* command) {
+  auto answer = ask<control::TurnsLent>(command, control::TurnsWanted());
+  if (!answer) return std::move(answer).error();
+  return linux::borrow_turn_parts(std::move(answer->second));
 }
 
 }  // namespace tarsier::agent

@@ -1,4 +1,5 @@
-// Asks the command for the kernel's half of sampling and of finding waits, which the JVM's user has no right to make.
+// Asks the command for the kernel's half of sampling, of finding waits and of following who is on which CPU, which the
+// JVM's user has no right to make.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +7,7 @@
 #include "base/result.h"
 #include "control/channel.h"
 #include "linux/kernel_parts.h"
+#include "linux/turn_parts.h"
 #include "linux/wait_parts.h"
 
 namespace tarsier::agent {
@@ -15,5 +17,6 @@ Result<linux::KernelParts> borrow_kernel_parts(control::Channel* command, const 
                                                size_t ring_bytes);
 Result<linux::WaitParts> borrow_wait_parts(control::Channel* command, const linux::bpf::JavaLayout& layout,
                                            const linux::WaitMemory& memory);
+Result<linux::TurnParts> borrow_turn_parts(control::Channel* command);
 
 }  // namespace tarsier::agent

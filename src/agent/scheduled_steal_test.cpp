@@ -4,8 +4,11 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "agent/turns_reader.h"
 #include "base/clock.h"
+#include "linux/turn_loan.h"
 
 namespace tarsier::agent {
 namespace {
@@ -102,6 +105,32 @@ TEST(TurnsReader, knows_who_was_on_which_cpu) {
   EXPECT_EQ(reader->missed(), Nanos(0));
   reader->forget_all_but({1});
   ::sched_setaffinity(0, sizeof(before), &before);
+}
+
+// Who borrows gets his own turns, once he is known to be himself.
+TEST(TurnLoan, tells_of_the_borrower_once_it_is_known_who_he_is) {
+  auto loan = linux::TurnLoan::make(::getpid(), ::getuid());
+  if (!loan) GTEST_SKIP() << loan.error().what;
+  std::vector<unique_fd> descriptors;
+  for (const int each : loan->descriptors()) descriptors.emplace_back(::dup(each));
+  auto parts = linux::borrow_turn_parts(std::move(descriptors));
+  ASSERT_TRUE(parts.ok());
+  EXPECT_FALSE(parts->identities);
+  auto reader = TurnsReader::of(std::move(*parts));
+  ASSERT_TRUE(reader.ok());
+  ::usleep(1000);
+  EXPECT_TRUE(reader->read().threads.empty()) << "nobody has been trusted yet";
+  for (int i = 0; i < 1000 && !loan->is_trusted(); ++i) {
+    ::usleep(1000);
+    ASSERT_TRUE(loan->look().ok());
+  }
+  ASSERT_TRUE(loan->is_trusted());
+  ::usleep(1000);
+  ::usleep(1000);
+  const CpuTurns seen = reader->read();
+  EXPECT_TRUE(std::any_of(seen.threads.begin(), seen.threads.end(),
+                          [](const ThreadTurns& turns) { return turns.tid == ::gettid() && turns.ran.count > 0; }));
+  EXPECT_FALSE(linux::borrow_turn_parts({}).ok());
 }
 
 }  // namespace

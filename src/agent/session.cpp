@@ -303,6 +303,11 @@ Status Session::probe_engines() {
 
 void Session::follow_turns() {
   auto turns = TurnsReader::make();
+  if (!turns) {
+    const std::string why = turns.error().what;
+    auto parts = borrow_turn_parts(channel_ ? &*channel_ : nullptr);
+    turns = parts ? TurnsReader::of(std::move(*parts)) : Result<TurnsReader>(std::move(parts).error().in(why));
+  }
   if (!turns) no_turns_ = turns.error().what;
   cpu_->follow(std::move(turns));
 }

@@ -53,6 +53,14 @@ Result<linux::WaitLoan> make_loan(const control::WaitsWanted& wanted, const cont
   return linux::WaitLoan::make(request);
 }
 
+Result<linux::TurnLoan> make_loan(const control::TurnsWanted&, const control::Channel& channel,
+                                  const control::SessionOptions& options) {
+  if (options.steal_by != "schedule") return Error{Errc::kFailed, "nobody has asked who is on which CPU"};
+  const auto peer = control::peer_credentials(channel.fd());
+  if (!peer) return peer.error();
+  return linux::TurnLoan::make(static_cast<pid_t>(peer->pid), peer->uid);
+}
+
 const Error kOnlyOnce{Errc::kFailed, "it was lent already"};
 
 }  // namespace
@@ -85,12 +93,26 @@ Status Loans::lend(const control::WaitsWanted& wanted, control::Channel& channel
   return channel.send(lent, patience, waits_->descriptors());
 }
 
+Status Loans::lend(const control::TurnsWanted& wanted, control::Channel& channel,
+                   const control::SessionOptions& options, Nanos patience) {
+  control::TurnsLent lent;
+  auto loan = turns_ ? Result<linux::TurnLoan>(kOnlyOnce) : make_loan(wanted, channel, options);
+  if (!loan) {
+    lent.refusal = loan.error().what;
+    return channel.send(lent, patience);
+  }
+  turns_.emplace(std::move(*loan));
+  return channel.send(lent, patience, turns_->descriptors());
+}
+
 Status Loans::look() {
   Status status = sampling_ ? sampling_->look() : Status();
   if (status && waits_) status = waits_->look();
+  if (status && turns_) status = turns_->look();
   if (status) return {};
   sampling_.reset();
   waits_.reset();
+  turns_.reset();
   return status;
 }
 
@@ -98,7 +120,8 @@ Status Loans::look() {
 Nanos Loans::patience() const {
   Nanos patience = seconds(1);
   if (sampling_) patience = millis(20);
-  if ((sampling_ && !sampling_->is_trusted()) || (waits_ && !waits_->is_trusted())) patience = millis(5);
+  const auto is_doubtful = [](const auto& loan) { return loan && !loan->is_trusted(); };
+  if (is_doubtful(sampling_) || is_doubtful(waits_) || is_doubtful(turns_)) patience = millis(5);
   return patience;
 }
 

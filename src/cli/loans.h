@@ -9,6 +9,7 @@
 #include "control/channel.h"
 #include "control/messages.h"
 #include "linux/kernel_loan.h"
+#include "linux/turn_loan.h"
 #include "linux/wait_loan.h"
 
 namespace tarsier::cli {
@@ -20,6 +21,8 @@ class Loans {
               Nanos patience);
   Status lend(const control::WaitsWanted& wanted, control::Channel& channel, const control::SessionOptions& options,
               Nanos patience);
+  Status lend(const control::TurnsWanted& wanted, control::Channel& channel, const control::SessionOptions& options,
+              Nanos patience);
 
   // As often as patience() says, while they last. An error: it is not about the JVM any more, and the loans are over.
   Status look();
@@ -28,6 +31,7 @@ class Loans {
  private:
   std::optional<linux::KernelLoan> sampling_;
   std::optional<linux::WaitLoan> waits_;
+  std::optional<linux::TurnLoan> turns_;
 };
 
 }  // namespace tarsier::cli

@@ -116,6 +116,11 @@ void Session::on(const control::WaitsWanted& wanted) {
   if (Status sent = loans_.lend(wanted, channel_, options_, kSendPatience); !sent) give_up(sent.error().what);
 }
 
+void Session::on(const control::TurnsWanted& wanted) {
+  if (phase_ != Phase::kStarting) return;
+  if (Status sent = loans_.lend(wanted, channel_, options_, kSendPatience); !sent) give_up(sent.error().what);
+}
+
 void Session::watch_loans() {
   if (Status status = loans_.look(); !status) {
     give_up("the kernel no longer works for the JVM: " + status.error().what, status.error().code);

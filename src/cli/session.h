@@ -40,6 +40,7 @@ class Session {
   void on(const control::Hello& hello);
   void on(const control::KernelWanted& wanted);
   void on(const control::WaitsWanted& wanted);
+  void on(const control::TurnsWanted& wanted);
   void watch_loans();
   void on(const control::Started& started);
   void on(const control::Progress& progress);

@@ -115,6 +115,8 @@ TEST(Messages, come_back_as_they_were) {
   EXPECT_EQ(waits.layout, std::vector<uint64_t>{3});
   EXPECT_EQ(waits.ring, Bytes(4096));
   EXPECT_EQ(waits.copies, Bytes(5));
+  EXPECT_TRUE(std::holds_alternative<TurnsWanted>(*decode(encode(TurnsWanted()))));
+  EXPECT_EQ(std::get<TurnsLent>(*decode(encode(TurnsLent{"no"}))).refusal, "no");
   const auto waits_lent = std::get<WaitsLent>(*decode(encode(WaitsLent{"no", Bytes(7)})));
   EXPECT_EQ(waits_lent.refusal, "no");
   EXPECT_EQ(waits_lent.maps, Bytes(7));

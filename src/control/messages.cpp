@@ -158,6 +158,17 @@ void from_json_object(const json& j, WaitsLent& m) {
   take(j, "maps_bytes", m.maps);
 }
 
+json to_json(const TurnsWanted&) {
+  return {{"type", "turns_wanted"}};
+}
+
+json to_json(const TurnsLent& m) {
+  return {{"type", "turns_lent"}, {"refusal", m.refusal}};
+}
+void from_json_object(const json& j, TurnsLent& m) {
+  take(j, "refusal", m.refusal);
+}
+
 json to_json(const Stop&) {
   return {{"type", "stop"}};
 }
@@ -230,17 +241,20 @@ struct Type {
   std::string_view name;
   Result<Message> (*read)(const json&);
 };
-constexpr std::array<Type, 11> kTypes = {{{"hello", read<Hello>},
-                                          {"start", read_start},
-                                          {"kernel_wanted", read<KernelWanted>},
-                                          {"kernel_lent", read<KernelLent>},
-                                          {"waits_wanted", read<WaitsWanted>},
-                                          {"waits_lent", read<WaitsLent>},
-                                          {"started", read<Started>},
-                                          {"progress", read<Progress>},
-                                          {"stop", [](const json&) -> Result<Message> { return Message(Stop()); }},
-                                          {"finished", read<Finished>},
-                                          {"failed", read<Failed>}}};
+constexpr std::array<Type, 13> kTypes = {
+    {{"hello", read<Hello>},
+     {"start", read_start},
+     {"kernel_wanted", read<KernelWanted>},
+     {"kernel_lent", read<KernelLent>},
+     {"waits_wanted", read<WaitsWanted>},
+     {"waits_lent", read<WaitsLent>},
+     {"turns_wanted", [](const json&) -> Result<Message> { return Message(TurnsWanted()); }},
+     {"turns_lent", read<TurnsLent>},
+     {"started", read<Started>},
+     {"progress", read<Progress>},
+     {"stop", [](const json&) -> Result<Message> { return Message(Stop()); }},
+     {"finished", read<Finished>},
+     {"failed", read<Failed>}}};
 
 }  // namespace
 

@@ -9,6 +9,8 @@
 //     KernelLent         ->                (with descriptors, or why not)
 //                        <- WaitsWanted    (the same for the programs that find waits)
 //     WaitsLent          ->
+//                        <- TurnsWanted    (and for the one that follows who is on which CPU)
+//     TurnsLent          ->
 //                        <- Started        engines that run, or Failed
 //                        <- Progress       about once a second
 //     Stop               ->                (or hang up: the agent then stops and saves too)
@@ -81,6 +83,11 @@ struct WaitsLent {
   std::string refusal;
   Bytes maps;  // of the kernel's memory that is taken besides the ring and the copies
 };
+// Likewise who is on which CPU (linux/turn_loan.h).
+struct TurnsWanted {};
+struct TurnsLent {
+  std::string refusal;
+};
 struct Stop {};
 struct Finished {
   bool complete = true;
@@ -95,8 +102,8 @@ struct Failed {
   std::string what;
 };
 
-using Message = std::variant<Hello, Start, KernelWanted, KernelLent, WaitsWanted, WaitsLent, Started, Progress, Stop,
-                             Finished, Failed>;
+using Message = std::variant<Hello, Start, KernelWanted, KernelLent, WaitsWanted, WaitsLent, TurnsWanted, TurnsLent,
+                             Started, Progress, Stop, Finished, Failed>;
 
 std::string encode(const Message& message);     // the JSON, without the length
 Result<Message> decode(std::string_view json);  // never throws, whatever the bytes

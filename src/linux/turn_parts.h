@@ -1,5 +1,6 @@
 // The eBPF program that follows which thread of a process is on which CPU, on the tracepoint sched_switch, and its
-// maps, as descriptors. Making them takes rights (CAP_BPF, CAP_PERFMON); using them takes none.
+// maps, as descriptors. Making them takes rights (CAP_BPF, CAP_PERFMON); using them takes none, so that one process can
+// make them for another (turn_loan.h).
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,9 @@ namespace tarsier::linux {
 
 struct TurnParts {
   unique_fd turns, cpus;  // maps
-  unique_fd attached;     // to the tracepoint, for as long as it is open
+  // Who has borrowed the others does not have these.
+  unique_fd identities;
+  unique_fd attached;  // to the tracepoint, for as long as it is open
 };
 
 // The object file; empty if it was left out of this build.

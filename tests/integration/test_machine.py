@@ -12,6 +12,7 @@ import xml.etree.ElementTree
 import pytest
 from harness import (DEADLINE, LIBRARY, Program, Recorder, engine, perf_allowed, report, tarsier, threads_of,
                      wait_for_recording)
+from test_exit_codes import needs_root, open_folder, program_as_nobody, record_as, wait_until_ready  # noqa: F401
 
 SLEEPS, PAGES = 400, 20_000  # of Resources.java
 EVERYTHING = ("--top", "1000000")
@@ -247,6 +248,29 @@ def test_without_the_right_to_it_the_schedule_is_missed_with_a_word(jdk, classes
     steal = report(file, "steal")["steal"]
     assert "who was on which CPU is not known" in steal["source"]
     assert all(row["steal_scheduled_ns"] is None for row in steal["threads"])
+
+
+@needs_root
+def test_the_schedule_is_lent_to_a_jvm_without_the_right(jdk, open_folder):  # noqa: F811
+    file = open_folder / "x.jfr"
+    with program_as_nobody(jdk, open_folder) as program:
+        try:
+            wait_until_ready(program)
+            recorder = record_as(None, open_folder, "--cpu", "--steal-by", "schedule", "-d", "4s", "-o", file, program.pid)
+            _, errors = recorder.communicate(timeout=DEADLINE)
+            assert recorder.returncode == 0, errors
+            alone = record_as("nobody", open_folder, "--cpu", "--steal-by", "schedule", "-d", "1s", "-o",
+                              open_folder / "y.jfr", program.pid)
+            _, errors = alone.communicate(timeout=DEADLINE)
+            assert alone.returncode == 0, errors
+        finally:
+            program.kill()
+    assert "stolen time is split by CPU time alone" in errors, errors
+    lent, missed = (report(each, "steal", *EVERYTHING)["steal"] for each in (file, open_folder / "y.jfr"))
+    if "eBPF on sched_switch" not in lent["source"]:
+        pytest.skip(lent["source"])
+    assert lent["threads"] and all(row["steal_scheduled_ns"] is not None for row in lent["threads"])
+    assert "who was on which CPU is not known" in missed["source"]
 
 
 def test_without_steal_there_is_none(jdk, classes, tmp_path):

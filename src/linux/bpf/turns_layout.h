@@ -18,12 +18,11 @@ struct TurnKey {
 
 // One for each CPU that there can be. Only the program on that CPU writes it.
 struct CpuTurn {
-  __u64 since;      // whoever is on it now has been since then; 0: not known
-  __u64 busy;       // ns of all turns that are over, but for the idle task's
-  __u64 no_room;    // ns of turns of the process for which there was no entry
-  __u64 idle_task;  // the kernel's task for when there is none; 0: it has not been seen yet
-  __u32 tid;        // whose turn it is, if it is known to be the process's
-  __u32 idle;       // it is nobody's
+  __u64 since;    // whoever is on it now has been since then; 0: not known
+  __u64 busy;     // ns of all turns that are over, but for the idle task's
+  __u64 no_room;  // ns of turns of the process for which there was no entry
+  __u32 tid;      // whose turn it is, if it is known to be the process's
+  __u32 idle;     // it is nobody's
 };
 
 #ifdef __cplusplus
