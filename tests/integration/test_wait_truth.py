@@ -94,7 +94,10 @@ def agrees(recorded, method, thread, kind):
         # Our own thread may have been without a CPU for long; what lies in such a gap it can only count, or share out.
         gap = engine(document, "waits")["counters"]["longest time between two looks (ns)"]
         doubt += missed + (gap if gap > 1e6 else 0)
-    assert abs(of_kind + of_jvm - expected) <= doubt, (of_kind, of_jvm, expected, missed, truth[thread], rows)
+    # Where threads queue for long, the kernel's count of that has been seen to include time before the wake-up.
+    queued = truth[thread]["queued"] if truth[thread]["queued"] > 2 * WITHIN * expected else 0
+    figures = (of_kind, of_jvm, expected, missed, truth[thread], rows)
+    assert expected - doubt <= of_kind + of_jvm <= expected + doubt + queued, figures
     others = [row for row in rows if row["kind"] not in (kind, "vm")]
     assert sum(row["ns"] for row in others) <= doubt, others
     assert all(row["blocked_chain"][-1].startswith("java.lang.Thread.run") for row in rows), rows
