@@ -231,7 +231,9 @@ void CpuAccount::update(bool last) {
     identify(entry);
     const auto cpu = linux::thread_cpu_time(tid);
     if (cpu && *cpu > entry.last) used(entry, *cpu);
-    if (entry.last == entry.told_cpu) continue;
+    // At the end everything is told, also of those that have not run since, and had not run enough to be read.
+    const bool is_told = entry.last == entry.told_cpu && (!last || entry.last == entry.usage_read_at);
+    if (is_told) continue;
     // One that has just been born may be Java's, and will be known by its name then.
     if (!last && !entry.is_known() && entry.seen_at > updated_at_) continue;
     if (last || entry.last - entry.usage_read_at >= kWorthReading) read_usage(entry);

@@ -18,6 +18,7 @@ WAYS = {"sleeps": "sleeping", "parks": "parked", "waits": "waiting", "entersMoni
         "readsPipe": "pipe", "readsProcess": "io", "selects": "selector"}
 OF_A_DISK = {"readsFile": "file", "touches": "page fault"}
 WITHIN = 0.02
+LACKING = 1  # waits, of ROUNDS
 
 
 @pytest.fixture(scope="session")
@@ -85,11 +86,18 @@ def agrees(recorded, method, thread, kind):
     doubt = WITHIN * expected + truth[thread]["doubt"]
     if found_by == "ebpf":
         assert time_of(document, thread)["missed_waits"]["count"] == 0
+        # On a machine that is very busy the kernel's programs do not see every thread get its CPU back: see docs/waits.md.
+        lacking = max(0, ROUNDS - sum(row["count"] for row in rows if row["kind"] == kind))
+        assert lacking <= LACKING, rows
+        doubt += lacking * expected / ROUNDS * 1.5
     else:
         # Our own thread may have been without a CPU for long; what lies in such a gap it can only count, or share out.
         gap = engine(document, "waits")["counters"]["longest time between two looks (ns)"]
         doubt += missed + (gap if gap > 1e6 else 0)
-    assert abs(of_kind + of_jvm - expected) <= doubt, (of_kind, of_jvm, expected, missed, truth[thread], rows)
+    # Where threads queue for long, the kernel's count of that has been seen to include time before the wake-up.
+    queued = truth[thread]["queued"] if truth[thread]["queued"] > 2 * WITHIN * expected else 0
+    figures = (of_kind, of_jvm, expected, missed, truth[thread], rows)
+    assert expected - doubt <= of_kind + of_jvm <= expected + doubt + queued, figures
     others = [row for row in rows if row["kind"] not in (kind, "vm")]
     assert sum(row["ns"] for row in others) <= doubt, others
     assert all(row["blocked_chain"][-1].startswith("java.lang.Thread.run") for row in rows), rows
@@ -137,13 +145,18 @@ def test_a_chain_of_three_is_found_with_the_length_of_every_hop(recorded):
                 and "WaitTruth.endsB" in row["hops"][1]["waker_chain"] and row["hops"][1]["had_waited"]["kind"] == "sleeping")
 
     chains = [row for row in rows if right(row)]
-    assert sum(row["ns"] for row in chains) >= (1 - WITHIN) * undisturbed, rows
+    chained = sum(row["ns"] for row in chains)
+    # Each of the three may lack a wait, and that is a chain less, or one that ends too early.
+    broken = ROUNDS - sum(row["count"] for row in chains)
+    assert chained >= (1 - WITHIN) * undisturbed or broken <= 3 * LACKING, rows
     for number, (waiting, waker) in enumerate(["AB", "BC"]):
         had_waited = sum(row["hops"][number]["had_waited"]["ns"] for row in chains)
         expected = waited(truth[waker])
         # If the one who waits loses its CPU between asking and going to sleep, the other waits alone meanwhile; that, and
         # what stands in the run queue after it was woken, is in its queue.
-        alone = truth[waiting]["queued"] + truth[waiting]["cpu"] + truth[waiting]["doubt"] + total - undisturbed
+        alone = truth[waiting]["queued"] + truth[waiting]["cpu"] + truth[waiting]["doubt"] + total - chained
+        if broken > 0:
+            alone += 1.5 * broken * expected / ROUNDS
         low = (1 - WITHIN) * expected - alone - truth[waker]["doubt"]
         assert low <= had_waited <= (1 + WITHIN) * expected + truth[waker]["doubt"], (waker, had_waited, expected, truth)
 
