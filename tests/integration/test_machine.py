@@ -123,6 +123,9 @@ def test_every_thread_has_its_kind(jdk, classes, tmp_path, collector):
             continue
         assert row["kind"] == expected, (name, row)
         checked += 1
+        # Who has used CPU time and does not now has left a CPU, and be it after microseconds.
+        used = row["resources"]
+        assert row["cpu_ns"] == 0 or used["voluntary_switches"] + used["involuntary_switches"] > 0, row
     assert checked >= 5, tids
 
 
