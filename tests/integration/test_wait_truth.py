@@ -85,7 +85,7 @@ def agrees(recorded, method, thread, kind):
     missed = time_of(document, thread)["missed_waits"]["ns"]
     doubt = WITHIN * expected + truth[thread]["doubt"]
     if found_by == "ebpf":
-        assert time_of(document, thread)["missed_waits"]["count"] == 0
+        assert time_of(document, thread)["missed_waits"]["count"] <= LACKING
         # On a machine that is very busy the kernel's programs do not see every thread get its CPU back: see docs/waits.md.
         lacking = max(0, ROUNDS - sum(row["count"] for row in rows if row["kind"] == kind))
         assert lacking <= LACKING, rows

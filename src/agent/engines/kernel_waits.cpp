@@ -447,6 +447,7 @@ void KernelWaits::add_to(EngineStats& stats) {
   stats.dropped["thread unreadable"] = sum.dropped[linux::bpf::kDropThreadUnreadable];
   stats.dropped["stack unreadable"] = sum.dropped[linux::bpf::kDropStackUnreadable];
   stats.dropped["no memory for the stack"] = sum.dropped[linux::bpf::kDropNoPlace];
+  stats.dropped["end not seen"] = sum.dropped[linux::bpf::kDropEndUnseen];
   stats.dropped["over before the stack was read"] = own_late_;
   stats.in_app_threads = nanos(sum.ns);
   stats.memory = Bytes(static_cast<int64_t>(memory_.ring + own_.bytes() + parts_.map_bytes + copies_bytes_));

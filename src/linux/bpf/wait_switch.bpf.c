@@ -18,6 +18,30 @@ static ALWAYS_INLINE __u32 flags_of_sleep(__u64 state) {
   return kFlagUninterruptible | (is_in_system_call() ? 0 : kFlagPageFault);
 }
 
+// How the wait is booked if there is nothing more to it. 0: it becomes an event.
+static ALWAYS_INLINE struct TimeSum* other_sum_for(struct WaitingThread* thread, __u64 length) {
+  if (length < settings.min_wait_ns) return &thread->shorter;
+  if (settings.max_wait_ns != 0 && length > settings.max_wait_ns) return &thread->longer;
+  return 0;
+}
+
+// It leaves a CPU and was not seen to have come there (it happens, on a very busy machine; why is not known). Its wait
+// has ended, and if it was woken it is known when; what it did since then is in no sum.
+static ALWAYS_INLINE void end_unseen(struct WaitingThread* thread, struct WaitCounters* counts) {
+  const __u64 since = thread->since;
+  if (since == 0 || !thread->asleep) return;
+  if (thread->woken < since) {
+    ++thread->missed.count;
+  } else {
+    const __u64 length = thread->woken - since;
+    struct TimeSum* other = other_sum_for(thread, length);
+    add(other ? other : &thread->missed, length);
+    if (other) return;
+  }
+  ++counts->taken;
+  ++counts->dropped[kDropEndUnseen];
+}
+
 static ALWAYS_INLINE void leaves(const struct Switch* what, struct WaitingThread* thread, __u32 tid, __u64 now) {
   const __u64 task = what->from;
   if (!thread->known && bpf_map_update_elem(&tasks, &task, &tid, BPF_ANY) == 0) thread->known = 1;
@@ -74,10 +98,9 @@ static ALWAYS_INLINE void comes(struct WaitingThread* thread, __u32 tid, __u64 n
   const __u64 woken = thread->woken >= since && thread->woken <= now ? thread->woken : unseen;
   const __u64 length = woken - since;
   thread->queue.ns += now - woken;
-  if (length < settings.min_wait_ns) {
-    add(&thread->shorter, length);
-  } else if (settings.max_wait_ns != 0 && length > settings.max_wait_ns) {
-    add(&thread->longer, length);
+  struct TimeSum* other = other_sum_for(thread, length);
+  if (other) {
+    add(other, length);
   } else {
     ++counts->taken;
     if (send_copy(thread, tid, since, length)) {
@@ -105,6 +128,7 @@ int on_switch(struct Switch* what) {
   struct WaitingThread* leaving = current_thread(&tid);
   if (leaving && (counts = counters_here())) {
     const __u64 now = bpf_ktime_get_ns();
+    end_unseen(leaving, counts);
     leaves(what, leaving, tid, now);
     counts->ns += bpf_ktime_get_ns() - now;
   }

@@ -84,7 +84,7 @@ struct KernelFrames {
   __u64 addresses[kMaxKernelFrames];
 };
 
-enum WaitDrop { kDropRingFull, kDropThreadUnreadable, kDropStackUnreadable, kDropNoPlace, kWaitDrops };
+enum WaitDrop { kDropRingFull, kDropThreadUnreadable, kDropStackUnreadable, kDropNoPlace, kDropEndUnseen, kWaitDrops };
 
 // One for each CPU. What is dropped is among taken.
 struct WaitCounters {
