@@ -28,13 +28,14 @@ using linux::bpf::Waker;
 
 constexpr linux::WaitMemory kMemory{1 << 20, 1 << 20};
 
-// Stands in for a JavaThread: a child has it at the same address.
-alignas(8) const uint64_t java_thread[9] = {0, 0, 0, 0, 4, 0, 0, 0, 0};
+// Stands in for a JavaThread: a child has it at the same address, and in memory, as it was written to before.
+alignas(8) volatile uint64_t java_thread[9];
 
 class WaitLoanTest : public testing::Test {
  protected:
   void SetUp() override {
     if (::geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
+    java_thread[4] = 4;  // its state: in native code
   }
   static linux::WaitLoanRequest request_for(const Burner& burner) {
     linux::WaitLoanRequest request;
