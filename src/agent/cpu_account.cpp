@@ -6,6 +6,7 @@
 
 #include "agent/thread_kind.h"
 #include "base/clock.h"
+#include "base/parse.h"
 #include "linux/procfs.h"
 #include "linux/steal_in_cpu_time.h"
 
@@ -245,6 +246,10 @@ void CpuAccount::update(bool last) {
   if (scheduled_) {
     turns_->forget_all_but(present);
     scheduled_->forget_all_but(present);
+    if (const Nanos missed = turns_->missed(); last && missed.count > 0) {
+      source_ +=
+          "; of " + format_duration(missed) + " on CPUs there was no room for whose it was, it counts as others'";
+    }
   }
   for (Entry& entry : std::exchange(ended_, {})) write(entry);
   for (Entry* entry : ran) write(*entry);

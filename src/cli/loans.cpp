@@ -61,48 +61,49 @@ Result<linux::TurnLoan> make_loan(const control::TurnsWanted&, const control::Ch
   return linux::TurnLoan::make(static_cast<pid_t>(peer->pid), peer->uid);
 }
 
-const Error kOnlyOnce{Errc::kFailed, "it was lent already"};
+// `tell`: what the answer says of a loan besides its descriptors.
+template <class Lent, class Loan, class Wanted, class Tell>
+Status answer(const Wanted& wanted, std::optional<Loan>& loan, control::Channel& channel,
+              const control::SessionOptions& options, Nanos patience, Tell tell) {
+  Lent lent;
+  if (loan) {
+    lent.refusal = "it was lent already";
+    return channel.send(lent, patience);
+  }
+  auto made = make_loan(wanted, channel, options);
+  if (!made) {
+    lent.refusal = made.error().what;
+    return channel.send(lent, patience);
+  }
+  loan.emplace(std::move(*made));
+  tell(*loan, lent);
+  return channel.send(lent, patience, loan->descriptors());
+}
 
 }  // namespace
 
 Status Loans::lend(const control::KernelWanted& wanted, control::Channel& channel,
                    const control::SessionOptions& options, Nanos patience) {
-  control::KernelLent lent;
-  auto loan = sampling_ ? Result<linux::KernelLoan>(kOnlyOnce) : make_loan(wanted, channel, options);
-  if (!loan) {
-    lent.refusal = loan.error().what;
-    return channel.send(lent, patience);
-  }
-  sampling_.emplace(std::move(*loan));
-  lent.scratch = Bytes(static_cast<int64_t>(sampling_->parts().scratch_bytes));
-  lent.sees_kernel = sampling_->parts().sees_kernel;
-  lent.hides_kernel = sampling_->parts().hides_kernel;
-  return channel.send(lent, patience, sampling_->descriptors());
+  return answer<control::KernelLent>(wanted, sampling_, channel, options, patience,
+                                     [](const linux::KernelLoan& loan, control::KernelLent& lent) {
+                                       lent.scratch = Bytes(static_cast<int64_t>(loan.parts().scratch_bytes));
+                                       lent.sees_kernel = loan.parts().sees_kernel;
+                                       lent.hides_kernel = loan.parts().hides_kernel;
+                                     });
 }
 
 Status Loans::lend(const control::WaitsWanted& wanted, control::Channel& channel,
                    const control::SessionOptions& options, Nanos patience) {
-  control::WaitsLent lent;
-  auto loan = waits_ ? Result<linux::WaitLoan>(kOnlyOnce) : make_loan(wanted, channel, options);
-  if (!loan) {
-    lent.refusal = loan.error().what;
-    return channel.send(lent, patience);
-  }
-  waits_.emplace(std::move(*loan));
-  lent.maps = Bytes(static_cast<int64_t>(waits_->parts().map_bytes));
-  return channel.send(lent, patience, waits_->descriptors());
+  return answer<control::WaitsLent>(wanted, waits_, channel, options, patience,
+                                    [](const linux::WaitLoan& loan, control::WaitsLent& lent) {
+                                      lent.maps = Bytes(static_cast<int64_t>(loan.parts().map_bytes));
+                                    });
 }
 
 Status Loans::lend(const control::TurnsWanted& wanted, control::Channel& channel,
                    const control::SessionOptions& options, Nanos patience) {
-  control::TurnsLent lent;
-  auto loan = turns_ ? Result<linux::TurnLoan>(kOnlyOnce) : make_loan(wanted, channel, options);
-  if (!loan) {
-    lent.refusal = loan.error().what;
-    return channel.send(lent, patience);
-  }
-  turns_.emplace(std::move(*loan));
-  return channel.send(lent, patience, turns_->descriptors());
+  return answer<control::TurnsLent>(wanted, turns_, channel, options, patience,
+                                    [](const linux::TurnLoan&, control::TurnsLent&) {});
 }
 
 Status Loans::look() {
