@@ -1,0 +1,24 @@
+// Named columns of numbers and texts: the form in which the data of the page travels (docs/page.md says how; read by
+// ui/src/data/columns.ts).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tarsier::exporting {
+
+// Numbers go up to 2^53 - 1, which the page holds exactly: larger ones are cut to that, negative ones (but for
+// differences) to 0.
+class ColumnWriter {
+ public:
+  void numbers(std::string_view name, const std::vector<int64_t>& rows);
+  void differences(std::string_view name, const std::vector<int64_t>& rows);
+  void texts(std::string_view name, const std::vector<std::string>& rows);  // bytes that are not UTF-8 are replaced
+  void sparse(std::string_view name, const std::vector<int64_t>& rows);     // for columns that are mostly 0
+
+  [[nodiscard]] std::string finish() &&;
+};
+
+}  // namespace tarsier::exporting
