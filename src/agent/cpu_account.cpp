@@ -193,6 +193,7 @@ void CpuAccount::become(Entry& entry, const JavaThread& thread) {
     entry.told = {};
   }
   entry.java_id = thread.java_id;
+  entry.group = thread.group;
   entry.sampled = thread.sampled;
   entry.kind = thread.kind;
   entry.name = thread.name;
@@ -333,7 +334,8 @@ void CpuAccount::write(Entry& entry) {
   const Nanos now = monotonic_now();
   if (entry.generation != writer_.generation()) {
     entry.generation = writer_.generation();
-    entry.id = writer_.thread({entry.name, entry.tid, entry.java_id != 0 ? entry.name : "", entry.java_id, false});
+    const std::string_view java_name = entry.java_id != 0 ? entry.name : "";
+    entry.id = writer_.thread({entry.name, entry.tid, java_name, entry.java_id, false, entry.group});
   }
   const Resources resources = resources_of(entry);
   for (size_t i = 0; i < kResources; ++i) {

@@ -54,7 +54,7 @@ class CpuAccount {
     Nanos at_start, last;
     Nanos unsettled;  // used since steal time was last split
     Nanos stolen, stolen_by_schedule;
-    std::string name;
+    std::string name, group;
     std::string_view kind;
     // Who it is, or last was, in Java: a native thread outlives the Java thread that it carried (main, when it destroys
     // the JVM) or carries another one.

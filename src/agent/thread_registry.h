@@ -50,7 +50,7 @@ struct JavaThread {
 
   [[nodiscard]] bool is_of_jvm() const { return !kind_of_jvm.empty(); }
   [[nodiscard]] recording::ThreadInfo info() const {
-    return {name, tid, is_of_jvm() ? std::string_view() : name, java_id, false};
+    return {name, tid, is_of_jvm() ? std::string_view() : name, java_id, false, group};
   }
 };
 

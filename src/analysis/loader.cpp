@@ -313,6 +313,7 @@ ThreadIndex Loader::resolve_thread(const Chunk& chunk, ConstantKey key) {
   thread.os_id = info.os_id;
   thread.java_id = info.java_id;
   if (!name.empty()) thread.name = name;
+  if (!info.group.empty()) thread.group = info.group;
   thread.is_virtual = info.is_virtual;
   if (is_new) thread.kind = info.java_id != 0 || !info.java_name.empty() ? ThreadKind::kApp : ThreadKind::kOther;
   return ThreadIndex(known);

@@ -49,6 +49,7 @@ struct Thread {
   int64_t os_id = 0;
   int64_t java_id = 0;
   std::string name;
+  std::string group;  // Java's, of threads; empty: not known
   bool is_virtual = false;
   ThreadKind kind = ThreadKind::kApp;
   bool sampled = false;      // an engine samples it

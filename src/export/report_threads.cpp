@@ -213,6 +213,7 @@ std::string threads_json(const ReportContext& context) {
     rows.push_back({{"tid", thread.os_id},
                     {"java_tid", thread.java_id},
                     {"name", thread.name},
+                    {"group", thread.group},
                     {"pool", analysis::pool_of_thread(thread.name)},
                     {"kind", analysis::thread_kind_name(thread.kind)},
                     {"virtual", thread.is_virtual},

@@ -18,8 +18,9 @@ constexpr std::array<std::string_view, 2> kStackFields = {"truncated", "frames"}
 constexpr std::array<std::string_view, 4> kFrameFields = {"method", "lineNumber", "bytecodeIndex", "type"};
 constexpr std::array<std::string_view, 3> kMethodFields = {"type", "name", "descriptor"};
 constexpr std::array<std::string_view, 1> kClassFields = {"name"};
-constexpr std::array<std::string_view, 5> kThreadFields = {"osName", "osThreadId", "javaName", "javaThreadId",
-                                                           "virtual"};
+constexpr std::array<std::string_view, 6> kThreadFields = {"osName",       "osThreadId", "javaName",
+                                                           "javaThreadId", "virtual",    "group"};
+constexpr std::array<std::string_view, 1> kGroupFields = {"name"};
 constexpr std::array<std::string_view, 1> kFrameTypeFields = {"description"};
 
 bool is_number(Step step) {
@@ -46,6 +47,7 @@ void ChunkReader::find_known_types() {
   method_ = known("jdk.types.Method", kMethodFields);
   class_ = known("java.lang.Class", kClassFields);
   thread_ = known("java.lang.Thread", kThreadFields);
+  group_ = known("jdk.types.ThreadGroup", kGroupFields);
   frame_type_ = known("jdk.types.FrameType", kFrameTypeFields);
   string_type_ = types_.index_of("java.lang.String");
 }
@@ -237,6 +239,8 @@ bool ChunkReader::thread(ConstantKey key, ThreadInfo& out) const {
   out.java_name = text_at(thread_, 2);
   out.java_id = number_at(thread_, 3);
   out.is_virtual = number_at(thread_, 4) != 0;
+  const ConstantKey group{number_at(thread_, 5)};
+  if (constant(group_, group)) out.group = text_at(group_, 0);
   return true;
 }
 

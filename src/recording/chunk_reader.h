@@ -116,7 +116,7 @@ class ChunkReader final : public Chunk {
   std::vector<std::string_view> undecodable_;
   std::vector<int32_t> selected_by_id_;
   std::unordered_map<uint64_t, int32_t> selected_by_large_id_;
-  Known stack_, frame_, method_, class_, thread_, frame_type_;
+  Known stack_, frame_, method_, class_, thread_, group_, frame_type_;
   int32_t string_type_ = -1;
   mutable std::vector<EventView::Slot> slots_;
   mutable std::vector<std::pair<int64_t, FrameType>> frame_types_;

@@ -116,6 +116,10 @@ uint32_t ConstantTables::symbol(std::string_view text) {
   return symbols_.intern({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
 }
 
+uint32_t ConstantTables::group(std::string_view name) {
+  return groups_.intern({reinterpret_cast<const uint8_t*>(name.data()), name.size()});
+}
+
 uint32_t ConstantTables::class_of(std::string_view name) {
   ClassEntry entry{symbol(name), 0};
   const size_t slash = name.rfind('/');
@@ -188,15 +192,16 @@ ThreadId ConstantTables::thread(const ThreadInfo& info) {
   scratch_.int64(info.os_id);
   scratch_.string(java_name);
   scratch_.int64(info.java_id);
-  scratch_.u8(0);  // group
-  scratch_.boolean(info.is_virtual);
 
   Thread& thread = threads_[index];
   const std::span<const uint8_t> encoded = scratch_.bytes();
-  if (!std::equal(encoded.begin(), encoded.end(), thread.encoded.begin(), thread.encoded.end())) {
-    thread_bytes_ -= thread.encoded.capacity();
+  if (!std::equal(encoded.begin(), encoded.end(), thread.encoded.begin(), thread.encoded.end()) ||
+      thread.is_virtual != info.is_virtual || thread.group != info.group) {
+    thread_bytes_ -= thread.encoded.capacity() + thread.group.capacity();
     thread.encoded.assign(encoded.begin(), encoded.end());
-    thread_bytes_ += thread.encoded.capacity();
+    thread.group = info.group;
+    thread.is_virtual = info.is_virtual;
+    thread_bytes_ += thread.encoded.capacity() + thread.group.capacity();
     thread.key = next_thread_key_++;
     thread.chunk = 0;
   }
@@ -216,6 +221,8 @@ uint64_t ConstantTables::use(ThreadId id) {
     thread.chunk = chunk_;
     thread_pool_.varint(thread.key);
     thread_pool_.raw(thread.encoded);
+    thread_pool_.varint(thread.group.empty() ? 0 : groups_.use(group(thread.group), chunk_));
+    thread_pool_.boolean(thread.is_virtual);
     ++unwritten_threads_;
   }
   return thread.key;
@@ -228,7 +235,7 @@ uint64_t ConstantTables::use(ClassId id) {
 
 void ConstantTables::start_chunk() {
   ++chunk_;
-  for (Table* table : {&symbols_, &packages_, &classes_, &methods_, &stacks_}) table->unwritten.clear();
+  for (Table* table : {&symbols_, &packages_, &classes_, &methods_, &stacks_, &groups_}) table->unwritten.clear();
   thread_pool_.clear();
   unwritten_threads_ = 0;
 }
@@ -279,7 +286,7 @@ void ConstantTables::encode_pool(Encoder& out, TypeId type, Table& table, Encode
 Checkpoint ConstantTables::encode_checkpoint(Encoder& out, Nanos now) {
   use_what_unwritten_constants_need();
   size_t pools = unwritten_threads_ > 0 ? 1 : 0;
-  for (const Table* table : {&symbols_, &packages_, &classes_, &methods_, &stacks_}) {
+  for (const Table* table : {&symbols_, &packages_, &classes_, &methods_, &stacks_, &groups_}) {
     if (!table->unwritten.empty()) ++pools;
   }
   const Checkpoint checkpoint = begin_checkpoint(out, now, pools);
@@ -289,6 +296,10 @@ Checkpoint ConstantTables::encode_checkpoint(Encoder& out, Nanos now) {
     thread_pool_.clear();
     unwritten_threads_ = 0;
   }
+  encode_pool(out, TypeId::kThreadGroup, groups_, [&](std::span<const uint8_t> bytes) {
+    out.varint(0);  // parent
+    out.string(text_of(bytes));
+  });
   encode_pool(out, TypeId::kStackTrace, stacks_, [&](std::span<const uint8_t> bytes) { out.raw(bytes); });
   encode_pool(out, TypeId::kMethod, methods_, [&](std::span<const uint8_t> bytes) {
     const auto entry = entry_of<MethodEntry>(bytes);
@@ -328,7 +339,7 @@ void ConstantTables::forget(std::span<ThreadId* const> keep) {
     const std::span<const uint8_t> identity = thread_ids_.bytes(id->value - 1);
     kept.push_back({id, {identity.begin(), identity.end()}, threads_[id->value - 1]});
   }
-  for (Table* table : {&symbols_, &packages_, &classes_, &methods_, &stacks_}) table->forget();
+  for (Table* table : {&symbols_, &packages_, &classes_, &methods_, &stacks_, &groups_}) table->forget();
   methods_used_ = {};
   thread_ids_ = {};
   threads_ = {};
@@ -336,7 +347,7 @@ void ConstantTables::forget(std::span<ThreadId* const> keep) {
   for (Kept& k : kept) {
     const uint32_t index = thread_ids_.intern(k.identity);
     if (index == threads_.size()) {
-      thread_bytes_ += k.thread.encoded.capacity();
+      thread_bytes_ += k.thread.encoded.capacity() + k.thread.group.capacity();
       threads_.push_back(std::move(k.thread));
     }
     *k.id = ThreadId(index + 1);
@@ -346,7 +357,7 @@ void ConstantTables::forget(std::span<ThreadId* const> keep) {
 size_t ConstantTables::memory() const {
   size_t total = methods_used_.capacity() * sizeof(uint32_t) + thread_ids_.memory() +
                  threads_.capacity() * sizeof(Thread) + thread_bytes_ + thread_pool_.capacity();
-  for (const Table* table : {&symbols_, &packages_, &classes_, &methods_, &stacks_}) total += table->memory();
+  for (const Table* table : {&symbols_, &packages_, &classes_, &methods_, &stacks_, &groups_}) total += table->memory();
   return total;
 }
 

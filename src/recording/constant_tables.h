@@ -66,7 +66,9 @@ class ConstantTables {
     [[nodiscard]] size_t memory() const;
   };
   struct Thread {
-    std::vector<uint8_t> encoded;
+    std::vector<uint8_t> encoded;  // up to the group
+    std::string group;
+    bool is_virtual = false;
     uint64_t key = 0;
     uint32_t chunk = 0;
   };
@@ -75,12 +77,13 @@ class ConstantTables {
   // Null methods make the JDK's tool fail: there is one in their place.
   uint32_t index_of(MethodId method);
   void encode(const Frame& frame);
+  uint32_t group(std::string_view name);
   uint32_t class_of(std::string_view name);
   void use_what_unwritten_constants_need();
   template <class EncodeEntry>
   static void encode_pool(Encoder& out, TypeId type, Table& table, EncodeEntry encode_entry);
 
-  Table symbols_, packages_, classes_, methods_, stacks_;
+  Table symbols_, packages_, classes_, methods_, stacks_, groups_;
   std::vector<uint32_t> methods_used_;  // by the index of a stack: the chunk in which its methods were last used
   Interner thread_ids_;
   std::vector<Thread> threads_;

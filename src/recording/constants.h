@@ -54,6 +54,7 @@ struct ThreadInfo {
   std::string_view java_name;  // empty: not a Java thread
   int64_t java_id = 0;
   bool is_virtual = false;
+  std::string_view group = {};  // of Java threads; empty: not known
 };
 
 }  // namespace tarsier::recording

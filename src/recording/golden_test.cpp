@@ -20,7 +20,7 @@ void write_golden(const std::string& path) {
   ASSERT_TRUE(opened.ok());
   Writer& writer = **opened;
   for (int round = 0; round < 2; ++round) {
-    const ThreadId threads[] = {writer.thread({"main", 100, round ? "renamed" : "main", 1, false}),
+    const ThreadId threads[] = {writer.thread({"main", 100, round ? "renamed" : "main", 1, false, "workers"}),
                                 writer.thread({"", 0, "virtual", 31, true}),
                                 writer.thread({"G1 Conc#0", 7, {}, 0, false})};
     std::vector<Frame> frames;

@@ -87,7 +87,8 @@ class Collect final : public Visitor {
     ThreadInfo thread;
     if (field.type == "java.lang.Thread" && chunk.thread(event.constant(i), thread)) {
       return std::string(thread.os_name) + "/" + std::string(thread.java_name) + "/" + std::to_string(thread.os_id) +
-             "/" + std::to_string(thread.java_id) + (thread.is_virtual ? "/virtual" : "");
+             "/" + std::to_string(thread.java_id) + (thread.is_virtual ? "/virtual" : "") +
+             (thread.group.empty() ? "" : "/group " + std::string(thread.group));
     }
     StackView stack;
     if (field.type == "jdk.types.StackTrace" && chunk.stack(event.constant(i), stack)) {

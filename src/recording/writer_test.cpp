@@ -13,6 +13,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 using testing::SizeIs;
 
 std::vector<std::string> lines_of(const TempFile& file, std::vector<std::string> types = {}) {
@@ -123,6 +124,26 @@ TEST(Writer, RenamedThreadKeepsItsOldNameInOldEvents) {
   EXPECT_EQ(first, cpu("last"));
   ASSERT_TRUE(writer->finish().ok());
   EXPECT_THAT(lines_of(file), ElementsAre(HasSubstr("/before/"), HasSubstr("/after/"), HasSubstr("/last/")));
+}
+
+TEST(Writer, ThreadsHaveTheirGroupsInEveryChunkAndAfterForgetting) {
+  TempFile file;
+  auto writer = open_writer(file);
+  const auto cpu = [&](std::string_view name, int64_t id, std::string_view group) {
+    const Value values[] = {writer->thread({"os", id, name, id, false, group}), std::string_view("app"), int64_t{1},
+                            int64_t{1}};
+    writer->event(Event::kThreadTime, monotonic_now(), values);
+  };
+  cpu("first", 1, "main");
+  cpu("second", 2, "main");
+  ASSERT_TRUE(writer->flush().ok());
+  cpu("first", 1, "other");  // into a group of its own
+  cpu("third", 3, "\xff<workers>");
+  cpu("none", 4, {});
+  ASSERT_TRUE(writer->finish().ok());
+  EXPECT_THAT(lines_of(file),
+              ElementsAre(HasSubstr("first/1/1/group main"), HasSubstr("second/2/2/group main"),
+                          HasSubstr("first/1/1/group other"), HasSubstr("third/3/3/group"), Not(HasSubstr("group"))));
 }
 
 TEST(Writer, EqualStacksAndMethodsGetEqualIds) {
