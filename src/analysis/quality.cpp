@@ -67,11 +67,11 @@ bool add_ways(const Engine& engine, std::map<std::string, uint64_t>& ways) {
 
 }  // namespace
 
-Quality assess_quality(const Model& model, const Selection& selection) {
+Quality assess_quality(const Model& model, const Selection& selection, Profile profile) {
   Quality quality;
   std::map<StackIndex, uint64_t> failed;
   std::vector<bool> stack_used(model.stacks.size(), false);
-  for (const Sample& sample : model.samples) {
+  for (const Sample& sample : samples_of(model, profile)) {
     if (!selection.has(sample)) continue;
     quality.samples += 1;
     quality.weight += sample.weight;
@@ -90,7 +90,7 @@ Quality assess_quality(const Model& model, const Selection& selection) {
   for (const auto& [stack, count] : failed) quality.failed[failure_cause(model, stack)] += count;
   uint64_t unchecked = 0;
   for (const Engine& engine : model.engines) {
-    if (engine.written == 0 || !engine.samples_for(model.profile)) continue;
+    if (engine.written == 0 || !engine.samples_for(profile)) continue;
     if (!add_ways(engine, quality.by_mechanism)) quality.by_mechanism[engine.mechanism] += engine.written;
     quality.edges_checked += counter(engine, "edges: right") + counter(engine, "edges: wrong");
     quality.bad_edges += counter(engine, "edges: wrong");

@@ -34,6 +34,9 @@ struct Quality {
   std::optional<Latency> latency;
 };
 
-Quality assess_quality(const Model& model, const Selection& selection);
+Quality assess_quality(const Model& model, const Selection& selection, Profile profile);
+inline Quality assess_quality(const Model& model, const Selection& selection) {
+  return assess_quality(model, selection, model.profile);
+}
 
 }  // namespace tarsier::analysis

@@ -19,6 +19,14 @@ class ColumnWriter {
   void sparse(std::string_view name, const std::vector<int64_t>& rows);     // for columns that are mostly 0
 
   [[nodiscard]] std::string finish() &&;
+
+ private:
+  void add(std::string_view name, int64_t kind, size_t rows, const std::string& content);
+
+  std::string columns_;
+  int64_t count_ = 0;
 };
+
+constexpr int64_t kMaxColumnNumber = (int64_t{1} << 53) - 1;
 
 }  // namespace tarsier::exporting

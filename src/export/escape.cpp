@@ -116,6 +116,18 @@ size_t display_width(std::string_view text) {
   return width;
 }
 
+std::string as_utf8(std::string_view text) {
+  constexpr std::string_view kReplacement = "\xef\xbf\xbd";
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const Decoded decoded = decode(text);
+    out += decoded.code_point == kInvalid ? kReplacement : text.substr(0, decoded.length);
+    text.remove_prefix(decoded.length);
+  }
+  return out;
+}
+
 std::string cut_front(std::string_view text, size_t columns) {
   size_t width = display_width(text);
   if (width <= columns) return std::string(text);

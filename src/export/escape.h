@@ -13,6 +13,10 @@ namespace tarsier::exporting {
 // Also escaped: the ASCII characters in `special`.
 std::string visible(std::string_view text, std::string_view special = {});
 
+// What is not UTF-8 becomes the replacement character, byte by byte; all else stays, harmful or not: for readers that
+// make it visible themselves.
+std::string as_utf8(std::string_view text);
+
 // For columns of a table, of text that is visible() already: not wider than `columns` (at least 1). Cut at the front,
 // since the end of a method's name tells most, with an ellipsis in place of what is gone.
 std::string cut_front(std::string_view text, size_t columns);

@@ -1,6 +1,7 @@
 #include "export/html.h"
 
 #include <cstdint>
+#include <sstream>
 #include <string_view>
 
 #include "analysis/comparison.h"
@@ -8,6 +9,7 @@
 #include "export/flame_difference.h"
 #include "export/flame_head.h"
 #include "export/flame_tree.h"
+#include "export/gzip.h"
 #include "export/page_template.h"
 
 namespace tarsier::exporting {
@@ -39,7 +41,16 @@ void write_block(std::string_view id, std::string_view bytes, std::ostream& out)
   out << "</script>\n";
 }
 
-Status write_page(const std::string& head, const FlameTree& tree, std::ostream& out) {
+Result<std::string> packed(const PagePart& part) {
+  std::ostringstream bytes;
+  GzipStream gzip(bytes);
+  gzip.write(part.bytes);
+  if (!gzip.finish()) return Error{Errc::kFailed, "html: no memory for compressing"};
+  return std::move(bytes).str();
+}
+
+Status write_page(const std::string& head, const FlameTree& tree, const std::vector<PagePart>& parts,
+                  std::ostream& out) {
   const std::string_view page = page_template();
   const size_t marker = page.find(kMarker);
   if (marker == std::string_view::npos) return Error{Errc::kFailed, "html: the embedded page has no place for data"};
@@ -47,6 +58,11 @@ Status write_page(const std::string& head, const FlameTree& tree, std::ostream& 
   out << page.substr(0, marker);
   write_block("tarsier-head", head, out);
   write_block("tarsier-flame", encode_flame_tree(tree), out);
+  for (const PagePart& part : parts) {
+    const auto bytes = packed(part);
+    if (!bytes) return bytes.error();
+    write_block("tarsier-part-" + part.name, *bytes, out);
+  }
   out << page.substr(marker + kMarker.size());
   out.flush();
   if (!out) return Error{Errc::kFailed, "html: writing failed; is the disk full?"};
@@ -55,10 +71,12 @@ Status write_page(const std::string& head, const FlameTree& tree, std::ostream& 
 
 }  // namespace
 
-Status export_html(const analysis::Model& model, const std::string& title, std::ostream& out) {
+Status export_html(const analysis::Model& model, const std::string& title, std::ostream& out, const PageParts& parts) {
+  auto made = parts.make(model, title);
+  if (!made) return std::move(made).error().in("html");
   Result<FlameTree> tree = build_flame_tree(model);
   if (!tree) return std::move(tree).error().in("html");
-  return write_page(encode_flame_head(model, title), *tree, out);
+  return write_page(encode_flame_head(model, title), *tree, *made, out);
 }
 
 Status export_html_against(const analysis::Model& model, const analysis::Model& before, analysis::Per per,
@@ -70,11 +88,13 @@ Status export_html_against(const analysis::Model& model, const analysis::Model& 
   if (!comparison) return comparison.error();
   Result<FlameTree> tree = build_flame_tree(model);
   if (!tree) return std::move(tree).error().in("html");
+  auto made = PageParts::make_against(model, before, per, title);
+  if (!made) return std::move(made).error().in("html");
   Result<FlameTree> tree_before = build_flame_tree(before);
   if (!tree_before) return std::move(tree_before).error().in("html");
   const FlameAgainst against{before, std::string(name_of(per)), verdict_of(*comparison, both, options)};
   return write_page(encode_flame_head(model, title, against),
-                    join_flame_trees(*tree, *tree_before, scale_of(before, model, per)), out);
+                    join_flame_trees(*tree, *tree_before, scale_of(before, model, per)), *made, out);
 }
 
 }  // namespace tarsier::exporting

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/changes.h"
 #include "analysis/lock_pass.h"
 #include "analysis/model.h"
 #include "base/result.h"
@@ -30,6 +31,10 @@ class PageParts {
   // Of a model that is loaded, or still growing: `complete` is the part of the file that has been read, 1 if all.
   [[nodiscard]] Result<std::vector<PagePart>> make(const analysis::Model& model, const std::string& title,
                                                    double complete = 1) const;
+  // How it differs from another recording: profiles of both, and nothing else.
+  [[nodiscard]] static Result<std::vector<PagePart>> make_against(const analysis::Model& model,
+                                                                  const analysis::Model& before, analysis::Per per,
+                                                                  const std::string& title);
 
  private:
   struct Locks;

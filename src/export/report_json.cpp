@@ -8,9 +8,9 @@
 #include "analysis/alloc.h"
 #include "analysis/blocked_threads.h"
 #include "analysis/flat.h"
-#include "analysis/quality.h"
 #include "analysis/thread_profile.h"
 #include "analysis/verdict.h"
+#include "export/quality_json.h"
 #include "export/report_view.h"
 #include "export/report_waits.h"
 
@@ -40,17 +40,6 @@ std::string iso_time(int64_t ns) {
   std::string text(buffer.data(), length);
   std::snprintf(buffer.data(), buffer.size(), ".%03dZ", static_cast<int>(milli));
   return text + buffer.data();
-}
-
-// JSON objects have unique keys: names that differ only in bytes that are not UTF-8 would clash, and are added up.
-template <class Map>
-Json object_of(const Map& map) {
-  Json object = Json::object();
-  for (const auto& [key, value] : map) {
-    const std::string name = Json::parse(json_text(key)).template get<std::string>();
-    object[name] = object.contains(name) ? object[name].template get<typename Map::mapped_type>() + value : value;
-  }
-  return object;
 }
 
 }  // namespace
@@ -132,31 +121,7 @@ std::string alloc_json(const ReportContext& context) {
 }
 
 std::string quality_json(const ReportContext& context) {
-  const analysis::Quality quality = analysis::assess_quality(context.model, context.selection);
-  const Json native = quality.has_native ? Json{{"samples", quality.native},
-                                                {"complete", quality.native_complete},
-                                                {"between", quality.native_between},
-                                                {"between_complete", quality.native_between_complete}}
-                                         : Json();
-  const Json latency = quality.latency ? Json{{"p50_ns", quality.latency->p50.count},
-                                              {"p90_ns", quality.latency->p90.count},
-                                              {"p99_ns", quality.latency->p99.count},
-                                              {"max_ns", quality.latency->max.count}}
-                                       : Json();
-  const Json json = {
-      {"samples", quality.samples},
-      {"complete", quality.complete},
-      {"incomplete", quality.incomplete},
-      {"failed", object_of(quality.failed)},
-      {"imprecise", quality.imprecise},
-      {"by_mechanism", object_of(quality.by_mechanism)},
-      {"edges", quality.edges},
-      {"edges_checked", quality.edges_checked},
-      {"bad_edges", quality.bad_edges},
-      {"native", native},
-      {"latency", latency},
-  };
-  return dump(json);
+  return dump(json_of_quality(analysis::assess_quality(context.model, context.selection)));
 }
 
 }  // namespace tarsier::exporting

@@ -129,12 +129,8 @@ std::vector<std::string> words_of_limits(const LockProfile& profile) {
 // What the numbers don't contain.
 void append_remarks(std::string& out, const LockView& view) {
   for (const std::string& words : words_of_limits(view.profile)) append_wrapped(out, words);
-  const analysis::LockEvents& locks = view.context.model.locks;
-  if (!locks.empty() && !analysis::owners_recorded(view.context.model)) {
-    append_wrapped(out, std::string("Only who was blocked is recorded") +
-                            (locks.has_parks() ? "" : ", and by monitors only") +
-                            ": call chains of those who held the locks are not, record --lock records them.");
-  }
+  const std::string missing = missing_owners_text(view.context.model);
+  if (!missing.empty()) append_wrapped(out, missing);
   const bool all_groups =
       std::find(view.profile.by.begin(), view.profile.by.end(), LockAspect::kGroup) != view.profile.by.end();
   int64_t rest = 0;
@@ -206,6 +202,12 @@ Json row_json(const LockView& view, const LockNode& node) {
 }
 
 }  // namespace
+
+std::string missing_owners_text(const analysis::Model& model) {
+  if (model.locks.empty() || analysis::owners_recorded(model)) return {};
+  return std::string("Only who was blocked is recorded") + (model.locks.has_parks() ? "" : ", and by monitors only") +
+         ": call chains of those who held the locks are not, record --lock records them.";
+}
 
 std::string locks_text(const ReportContext& context) {
   const LockView view(context);

@@ -60,6 +60,9 @@ std::string waits_json(const ReportContext& context);
 std::string locks_text(const ReportContext& context);
 std::string locks_json(const ReportContext& context);
 
+// What is not known of locks, and what would bring it; empty if nothing is missing.
+std::string missing_owners_text(const analysis::Model& model);
+
 // "12 % of 3.5 s of CPU time": the whole that the shares of a view are of.
 std::string whole_of(const ReportContext& context, int64_t weight);
 

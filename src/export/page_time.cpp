@@ -1,0 +1,40 @@
+#include "export/page_time.h"
+
+namespace tarsier::exporting {
+namespace {
+
+// Of a recording that is still being read, or damaged: up to the last sample.
+int64_t length_by_samples(const analysis::Model& model) {
+  int64_t length = 0;
+  for (size_t i = 0; i < static_cast<size_t>(analysis::Profile::kCount); ++i) {
+    for (const analysis::Sample& sample : samples_of(model, static_cast<analysis::Profile>(i))) {
+      int64_t since = 0;
+      if (!__builtin_sub_overflow(sample.time_ns, model.start_ns, &since)) length = std::max(length, since);
+    }
+  }
+  return length;
+}
+
+}  // namespace
+
+PageTime::PageTime(const analysis::Model& model)
+    : start_ns_(model.start_ns),
+      length_ns_(model.duration.count > 0 ? model.duration.count : length_by_samples(model)) {
+  count_moments();
+  while (length_ns_ / moment_ns_ >= kMostMoments) coarsen();
+}
+
+void PageTime::coarsen() {
+  // Of so long ones there is no next: the recording is one moment then.
+  if (moment_ns_ > INT64_MAX / 4) return;
+  moment_ns_ = step_ == 1 ? moment_ns_ / 2 * 5 : moment_ns_ * 2;
+  step_ = (step_ + 1) % 3;
+  count_moments();
+}
+
+void PageTime::count_moments() {
+  const int64_t whole = length_ns_ / moment_ns_ + (length_ns_ % moment_ns_ > 0 ? 1 : 0);
+  moments_ = static_cast<uint32_t>(std::clamp<int64_t>(whole, 1, UINT32_MAX));
+}
+
+}  // namespace tarsier::exporting

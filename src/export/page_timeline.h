@@ -1,0 +1,15 @@
+// The part `timeline` of the page's data: what the machine and the JVM as a whole did (docs/page.md).
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "analysis/model.h"
+#include "export/page_time.h"
+
+namespace tarsier::exporting {
+
+// Nothing if the recording does not tell.
+std::optional<std::string> encode_timeline(const analysis::Model& model, const PageTime& time);
+
+}  // namespace tarsier::exporting

@@ -1,0 +1,272 @@
+#include "export/profile_tree.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "analysis/index_table.h"
+#include "analysis/thread_kind.h"
+#include "export/columns.h"
+
+namespace tarsier::exporting {
+namespace {
+
+using analysis::Model;
+using recording::FrameType;
+using Frame = FoldedStacks::Frame;
+constexpr uint32_t kNone = FoldedStacks::kNone;
+
+int64_t add_weight(int64_t sum, int64_t weight) {
+  return sum + std::min(std::max<int64_t>(weight, 0), kMaxColumnNumber - sum);
+}
+
+uint64_t hash_of(const Frame& frame) {
+  const uint64_t place = uint64_t{frame.parent} << 32 | frame.name;
+  const uint64_t site =
+      static_cast<uint64_t>(static_cast<uint32_t>(frame.line)) << 8 | static_cast<uint64_t>(frame.type);
+  return analysis::mix_hash(place, site);
+}
+
+// What a thread has in a frame.
+struct Place {
+  uint32_t row;    // the thread's
+  uint32_t frame;  // innermost
+  uint32_t samples = 0;
+  uint32_t imprecise = 0;
+  int64_t self = 0;
+  uint32_t node = kNone;
+};
+
+// What a place got in a moment. A row for each change of the moment: most samples come in the order of time, so that
+// few have to be put together afterwards.
+class MomentRows {
+ public:
+  // `node` is a place here.
+  bool add(uint32_t place, uint32_t moment, int64_t weight) {
+    if (place >= last_.size()) last_.resize(std::max<size_t>(place + 1, last_.size() * 2), kNone);
+    uint32_t& last = last_[place];
+    if (last == kNone || rows_[last].moment != moment) {
+      if (rows_.size() == 2 * kMostMomentRows && !compact()) return false;
+      last_[place] = static_cast<uint32_t>(rows_.size());
+      rows_.push_back({moment, place, 0, 0});
+    }
+    MomentRow& row = rows_[last_[place]];
+    row.self = add_weight(row.self, weight);
+    row.samples += 1;
+    return true;
+  }
+
+  // By moment and node. Nothing if there are too many.
+  std::optional<std::vector<MomentRow>> finish(const std::vector<Place>& places) {
+    if (!compact()) return std::nullopt;
+    for (MomentRow& row : rows_) row.node = places[row.node].node;
+    sort();
+    return std::move(rows_);
+  }
+
+ private:
+  void sort() {
+    std::sort(rows_.begin(), rows_.end(), [](const MomentRow& a, const MomentRow& b) {
+      return a.moment != b.moment ? a.moment < b.moment : a.node < b.node;
+    });
+  }
+  bool compact() {
+    sort();
+    size_t kept = 0;
+    for (const MomentRow& row : rows_) {
+      if (kept > 0 && rows_[kept - 1].moment == row.moment && rows_[kept - 1].node == row.node) {
+        rows_[kept - 1].self = add_weight(rows_[kept - 1].self, row.self);
+        rows_[kept - 1].samples += row.samples;
+      } else {
+        rows_[kept++] = row;
+      }
+    }
+    rows_.resize(kept);
+    std::fill(last_.begin(), last_.end(), kNone);
+    return kept <= kMostMomentRows;
+  }
+
+  std::vector<MomentRow> rows_;
+  std::vector<uint32_t> last_;  // by place: its last row
+};
+
+// Emits one thread's tree. The scratch arrays are as long as all frames and are reused: each thread pays only for
+// the frames it touches.
+class TreeEmitter {
+ public:
+  TreeEmitter(const FoldedStacks& stacks, ProfileTree& out)
+      : stacks_(stacks), out_(out), slot_(stacks.frames.size(), kNone), name_(stacks.names.size(), kNone) {}
+
+  // All places of one thread, each with another frame.
+  void emit(std::vector<Place>& places, const uint32_t* first, const uint32_t* end) {
+    used_.clear();
+    for (const uint32_t* place = first; place != end; ++place) {
+      for (uint32_t f = places[*place].frame; f != kNone && slot_[f] == kNone; f = stacks_.frames[f].parent) {
+        slot_[f] = 0;
+        used_.push_back(f);
+      }
+    }
+    std::sort(used_.begin(), used_.end());  // callers have smaller indices than their callees
+    link();
+    for (const uint32_t* place = first; place != end; ++place) {
+      place_of_[slot_[places[*place].frame]] = &places[*place];
+    }
+    walk();
+    for (const uint32_t f : used_) slot_[f] = kNone;
+    out_.threads.push_back({places[*first].row, static_cast<uint32_t>(used_.size())});
+  }
+
+  uint32_t name(std::string_view text) {
+    out_.names.emplace_back(text);
+    return static_cast<uint32_t>(out_.names.size() - 1);
+  }
+
+ private:
+  void link() {
+    const size_t n = used_.size();
+    first_child_.assign(n, kNone);
+    next_sibling_.assign(n, kNone);
+    depth_.assign(n, 0);
+    place_of_.assign(n, nullptr);
+    for (uint32_t i = 0; i < n; ++i) slot_[used_[i]] = i;
+    first_root_ = kNone;
+    for (auto i = static_cast<uint32_t>(n); i-- > 0;) {
+      const uint32_t parent = stacks_.frames[used_[i]].parent;
+      uint32_t& first = parent == kNone ? first_root_ : first_child_[slot_[parent]];
+      next_sibling_[i] = first;
+      first = i;
+    }
+  }
+
+  void walk() {
+    pending_.clear();
+    if (first_root_ != kNone) pending_.push_back(first_root_);
+    while (!pending_.empty()) {
+      const uint32_t i = pending_.back();
+      pending_.pop_back();
+      const Frame& frame = stacks_.frames[used_[i]];
+      if (frame.parent != kNone) depth_[i] = depth_[slot_[frame.parent]] + 1;
+      uint32_t& name = name_[frame.name];
+      if (name == kNone) name = this->name(stacks_.names[frame.name]);
+      TreeNode node{depth_[i], name, frame.type, std::max(frame.line, 0)};
+      if (Place* place = place_of_[i]) {
+        node.self = place->self;
+        node.samples = place->samples;
+        node.imprecise = place->imprecise;
+        place->node = static_cast<uint32_t>(out_.nodes.size());
+      }
+      out_.nodes.push_back(node);
+      if (next_sibling_[i] != kNone) pending_.push_back(next_sibling_[i]);
+      if (first_child_[i] != kNone) pending_.push_back(first_child_[i]);
+    }
+  }
+
+  const FoldedStacks& stacks_;
+  ProfileTree& out_;
+  std::vector<uint32_t> slot_;  // by frame: its place in used_, kNone if this thread has not got it
+  std::vector<uint32_t> name_;  // by name of the stacks: that of the tree
+  std::vector<uint32_t> used_;
+  std::vector<uint32_t> first_child_, next_sibling_, depth_, pending_;
+  std::vector<Place*> place_of_;
+  uint32_t first_root_ = kNone;
+};
+
+void add_unsampled(const Model& model, uint32_t row, TreeEmitter& emitter, ProfileTree& tree) {
+  const size_t before = tree.nodes.size();
+  for (const auto& [kind, cpu] : model.unsampled_cpu) {
+    if (cpu.count <= 0) continue;
+    const uint32_t name = emitter.name(analysis::unsampled_root_name(kind));
+    tree.nodes.push_back({.name = name, .type = FrameType::kMarker, .self = add_weight(0, cpu.count)});
+  }
+  tree.threads.push_back({row, static_cast<uint32_t>(tree.nodes.size() - before)});
+}
+
+// Threads one after the other, as the page lists them.
+void emit_trees(std::vector<Place>& places, TreeEmitter& emitter) {
+  std::vector<uint32_t> order(places.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return places[a].row < places[b].row; });
+  for (size_t first = 0; first < order.size();) {
+    size_t end = first + 1;
+    while (end < order.size() && places[order[end]].row == places[order[first]].row) ++end;
+    emitter.emit(places, order.data() + first, order.data() + end);
+    first = end;
+  }
+}
+
+}  // namespace
+
+Result<FoldedStacks> FoldedStacks::make(const Model& model) {
+  FoldedStacks out;
+  std::unordered_map<std::string_view, uint32_t> name_ids;
+  std::vector<uint32_t> name_of_method(model.methods.size(), kNone);
+  const auto intern = [&](std::string_view name) {
+    const auto [found, fresh] = name_ids.try_emplace(name, static_cast<uint32_t>(out.names.size()));
+    if (fresh) out.names.emplace_back(name);
+    return found->second;
+  };
+  analysis::IndexTable ids;
+  out.of_stack.assign(std::max<size_t>(model.stacks.size(), 1), kNone);
+  for (size_t i = 1; i < model.stacks.size(); ++i) {
+    const analysis::StackNode& node = model.stacks[i];
+    if (node.parent.value >= i || node.method.value >= model.methods.size() || node.type >= FrameType::kCount) {
+      return Error{Errc::kCorrupt,
+                   "stack node " + std::to_string(i) + " refers to a caller or method that is not there"};
+    }
+    uint32_t& name = name_of_method[node.method.value];
+    if (name == kNone) name = intern(model.methods[node.method.value].name);
+    const Frame frame{out.of_stack[node.parent.value], name, node.line, node.type};
+    const auto next = static_cast<uint32_t>(out.frames.size());
+    const uint32_t id = ids.find_or_enter(
+        hash_of(frame), next, [&](uint32_t other) { return out.frames[other] == frame; },
+        [&](uint32_t other) { return hash_of(out.frames[other]); });
+    if (id == next) out.frames.push_back(frame);
+    out.of_stack[i] = id;
+  }
+  // A sample without any frame still has its weight.
+  out.of_stack[0] = static_cast<uint32_t>(out.frames.size());
+  out.frames.push_back({kNone, intern("[no stack]"), 0, FrameType::kMarker});
+  return out;
+}
+
+Result<std::optional<ProfileTree>> build_profile_tree(const Model& model, analysis::Profile profile,
+                                                      const FoldedStacks& stacks, const PageThreads& threads,
+                                                      const PageTime* time) {
+  std::vector<Place> places;
+  MomentRows moments;
+  analysis::KeyMap place_of;
+  for (const analysis::Sample& sample : samples_of(model, profile)) {
+    if (!threads.has(sample.thread) || sample.stack.value >= stacks.of_stack.size()) {
+      return Error{Errc::kCorrupt, "a sample refers to a thread or stack that is not there"};
+    }
+    const uint32_t frame = stacks.of_stack[sample.stack.value];
+    const uint32_t row = threads.row_of(sample.thread);
+    uint32_t& index = place_of[uint64_t{row} << 32 | frame];
+    if (index == analysis::KeyMap::kNone) {
+      index = static_cast<uint32_t>(places.size());
+      places.push_back({row, frame});
+    }
+    Place& place = places[index];
+    place.self = add_weight(place.self, sample.weight);
+    place.samples += 1;
+    place.imprecise += sample.imprecise ? 1 : 0;
+    if (time != nullptr && !moments.add(index, time->moment_of(sample.time_ns), sample.weight)) {
+      return std::optional<ProfileTree>();
+    }
+  }
+
+  ProfileTree tree;
+  TreeEmitter emitter(stacks, tree);
+  emit_trees(places, emitter);
+  auto rows = moments.finish(places);
+  if (!rows) return std::optional<ProfileTree>();
+  tree.moments = *std::move(rows);
+  if (profile == analysis::Profile::kCpu && threads.not_sampled()) {
+    add_unsampled(model, *threads.not_sampled(), emitter, tree);
+  }
+  return std::optional(std::move(tree));
+}
+
+}  // namespace tarsier::exporting
