@@ -2,6 +2,7 @@
 import type {Profile} from '../data/profile';
 import {FRAME_TYPES, nameOfKey, NO_FRAME} from '../model/frame_types';
 import {afterOf} from '../model/changes';
+import {shareInterval} from '../model/confidence';
 import {bytes, count, duration, share} from '../model/format';
 import {makeupOf, type CallTree} from '../model/merge';
 import type {Tree} from '../model/tree';
@@ -25,8 +26,17 @@ export interface Facts {
   readonly numbers: string;
 }
 
-export const weightText = (view: View, weight: number): string =>
-  view.unit === 'bytes' ? bytes(weight) : view.unit === 'ns' ? duration(weight) : `${count(weight)} samples`;
+export const weightOf = (unit: Unit, weight: number): string =>
+  unit === 'bytes' ? bytes(weight) : unit === 'ns' ? duration(weight) : `${count(weight)} samples`;
+export const weightText = (view: View, weight: number): string => weightOf(view.unit, weight);
+
+// "27.1 - 29.4 %": where the true share is with a probability of 95 %. Empty: it is exact.
+export function intervalText(calls: CallTree, weight: number, samples: number): string {
+  const found = shareInterval(calls, weight, samples);
+  if (found === null) return '';
+  const percent = (value: number): string => (100 * value).toFixed(found.high - found.low < 0.001 ? 2 : 1);
+  return `${percent(found.low)}\u2013${percent(found.high)}\u202f%`;
+}
 
 const MOST_LINES = 4;
 
@@ -71,6 +81,8 @@ export function factsOf(view: View, node: number): Facts {
   const whole = calls.total[0]!;
   const parts = [`total ${weightText(view, tree.total[node]!)}, ${share(tree.total[node]!, whole)}`];
   if (tree === calls && node > 0) parts.push(`self ${weightText(view, tree.self[node]!)}, ${share(tree.self[node]!, whole)}`);
+  const interval = intervalText(calls, tree.total[node]!, tree.samples[node]!);
+  if (interval !== '' && node > 0) parts[0] += ` (95 % sure: ${interval})`;
   if (view.unit !== 'samples') parts.push(`${count(tree.samples[node]!)} samples`);
   if (tree.imprecise[node]! > 0) parts.push(`${share(tree.imprecise[node]!, tree.samples[node]!)} of them imprecise`);
   return {name, what: kindText(view, node), numbers: parts.join(' \u00b7 ')};

@@ -142,7 +142,7 @@ export function FlamePanel(props: FlamePanelProps) {
   return (
     <div class="flame" style={{minHeight: `${Math.min(height, LEAST_HEIGHT)}px`}}>
       <div class="flame-scroll" ref={scroller} onScroll={() => setScroll(scroller.current!.scrollTop)} tabIndex={0}
-        role="application" aria-label="Flame graph" aria-describedby="flame-keys" onKeyDown={onKeyDown} id="flame"
+        role="application" aria-label="Flame graph" aria-describedby="flame-keys" onKeyDown={onKeyDown} id="flame" data-main
         style={{height: `${height}px`}}>
         <canvas ref={canvas} class="flame-canvas" aria-hidden="true" style={{height: `${size.height}px`}}
           onMouseMove={(event) => setHover(find(event))} onMouseLeave={() => setHover(null)} onClick={onClick}

@@ -15,7 +15,8 @@ export interface MethodTable {
   readonly count: number; // of all methods
 }
 
-export function hottestMethods(tree: Tree, names: number, by: 'self' | 'total', limit: number): MethodTable {
+export function hottestMethods(tree: Tree, names: number, by: 'self' | 'total', limit: number,
+                               matches: Uint8Array | null = null): MethodTable {
   const self = new Float64Array(names);
   const total = new Float64Array(names);
   const samples = new Float64Array(names);
@@ -37,7 +38,9 @@ export function hottestMethods(tree: Tree, names: number, by: 'self' | 'total', 
     }
   }
   const used: number[] = [];
-  for (let name = 0; name < names; name++) if (type[name] !== NO_FRAME) used.push(name);
+  for (let name = 0; name < names; name++) {
+    if (type[name] !== NO_FRAME && (matches === null || matches[name] === 1)) used.push(name);
+  }
   const [first, second] = by === 'self' ? [self, total] : [total, self];
   used.sort((a, b) => first[b]! - first[a]! || second[b]! - second[a]! || a - b);
   const rows = used.slice(0, limit).map((name) => (
