@@ -30,12 +30,12 @@ export const weightOf = (unit: Unit, weight: number): string =>
   unit === 'bytes' ? bytes(weight) : unit === 'ns' ? duration(weight) : `${count(weight)} samples`;
 export const weightText = (view: View, weight: number): string => weightOf(view.unit, weight);
 
-// "27.1 - 29.4 %": where the true share is with a probability of 95 %. Empty: it is exact.
+// "27.1-29.4", in percent: where the true share is with a probability of 95 %. Empty: it is exact.
 export function intervalText(calls: CallTree, weight: number, samples: number): string {
   const found = shareInterval(calls, weight, samples);
   if (found === null) return '';
-  const percent = (value: number): string => (100 * value).toFixed(found.high - found.low < 0.001 ? 2 : 1);
-  return `${percent(found.low)}\u2013${percent(found.high)}\u202f%`;
+  const digits = found.high - found.low < 0.001 && found.high < 0.1 ? 2 : 1;
+  return `${(100 * found.low).toFixed(digits)}\u2013${(100 * found.high).toFixed(digits)}`;
 }
 
 const MOST_LINES = 4;
@@ -82,7 +82,7 @@ export function factsOf(view: View, node: number): Facts {
   const parts = [`total ${weightText(view, tree.total[node]!)}, ${share(tree.total[node]!, whole)}`];
   if (tree === calls && node > 0) parts.push(`self ${weightText(view, tree.self[node]!)}, ${share(tree.self[node]!, whole)}`);
   const interval = intervalText(calls, tree.total[node]!, tree.samples[node]!);
-  if (interval !== '' && node > 0) parts[0] += ` (95 % sure: ${interval})`;
+  if (interval !== '' && node > 0) parts[0] += ` (95 % sure: ${interval}\u202f%)`;
   if (view.unit !== 'samples') parts.push(`${count(tree.samples[node]!)} samples`);
   if (tree.imprecise[node]! > 0) parts.push(`${share(tree.imprecise[node]!, tree.samples[node]!)} of them imprecise`);
   return {name, what: kindText(view, node), numbers: parts.join(' \u00b7 ')};

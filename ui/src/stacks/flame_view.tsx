@@ -88,10 +88,16 @@ export function FlameView({stacks, state, change, palette}: StackViewProps) {
         </div>
         <FlamePanel view={view} focus={focus} selected={shown} matches={matches} onlyKind={onlyKind}
           rootAtTop={reversed !== turned} palette={palette} onSelect={setSelected} onZoom={zoomTo} onBack={back} />
-        <SelectionLine facts={facts} onFind={find} />
+        <SelectionLine facts={facts} onFind={find} hint="Click a frame to zoom, or use the arrow keys."
+          onCallers={(name) => change({view: 'callers', ...withMore(state, {'callers.method': name})}, true)}
+          {...(reversed ? {} : {onTable: () => change({view: 'tree', ...withMore(state, {
+            'tree.at': zoomText(profile, tree, shown), 'tree.threads': byThread ? '1' : ''})}, true)})} />
         <Legend view={view} palette={palette} only={onlyKind} onOnly={setOnlyKind} />
       </section>
-      <Methods view={view} palette={palette} query={state.query} matches={matches} onFind={find} />
+      <Methods view={view} palette={palette} query={state.query} matches={isExact(state.query) ? null : matches} onFind={find} />
     </div>
   );
 }
+
+// Who looks at one method wants to see it among the others.
+const isExact = (query: string): boolean => /^".+"$/s.test(query);

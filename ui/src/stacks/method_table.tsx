@@ -20,7 +20,7 @@ interface Props {
 export function MethodTable({view, palette, query, matches, onFind}: Props) {
   const [by, setBy] = useState<'self' | 'total'>('self');
   const {profile, calls} = view;
-  const table = useMemo(() => hottestMethods(calls, profile.names.length, by, MOST, matches), [calls, by, matches]);
+  const table = useMemo(() => hottestMethods(calls, profile.names, by, MOST, matches), [calls, by, matches]);
   const whole = calls.total[0]!;
   const heading = (key: 'self' | 'total') => (
     <th scope="col" class="number" aria-sort={by === key ? 'descending' : 'none'}>

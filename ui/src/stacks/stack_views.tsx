@@ -7,6 +7,8 @@ import type {ViewProps} from '../shell/state';
 import {useKeys} from '../shell/use_keys';
 import {FilterBar} from './filter_bar';
 import {FlameView} from './flame_view';
+import {MethodsView} from './methods_view';
+import {TreeView} from './tree_view';
 import {EXCLUDE, INCLUDE, ONLY, useStacks, type Stacks} from './use_stacks';
 
 export interface StackViewProps extends ViewProps {
@@ -15,7 +17,7 @@ export interface StackViewProps extends ViewProps {
 }
 
 const VIEWS: Readonly<Record<string, FunctionComponent<StackViewProps>>> = {
-  flame: FlameView, tree: NotYet, methods: NotYet, callers: NotYet, ring: NotYet,
+  flame: FlameView, tree: TreeView, methods: MethodsView, callers: NotYet, ring: NotYet,
 };
 
 function NotYet(_: StackViewProps) {
