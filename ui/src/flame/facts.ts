@@ -41,7 +41,7 @@ export function intervalText(calls: CallTree, weight: number, samples: number): 
 const MOST_LINES = 4;
 
 function kindText(view: View, node: number): string {
-  if (node === 0) return 'everything in this view';
+  if (node === 0 && view.tree.type[0] === NO_FRAME) return 'everything in this view';
   const type = view.tree.type[node]!;
   if (type === NO_FRAME) {
     return nameOfKey(view.tree.key[node]!) === view.profile.restName ? 'too small to be drawn one by one' : 'thread';

@@ -14,7 +14,8 @@ export interface MethodColumns {
   readonly totalBefore: Float64Array;
 }
 
-export function collectMethods(tree: Tree, names: number): MethodColumns {
+// Of the nodes [first, end): all of the tree, or a subtree.
+export function collectMethods(tree: Tree, names: number, first = 1, end = tree.count): MethodColumns {
   const columns = {
     type: new Uint8Array(names).fill(NO_FRAME), self: new Float64Array(names), total: new Float64Array(names),
     samples: new Float64Array(names), totalSamples: new Float64Array(names), before: new Float64Array(names),
@@ -22,7 +23,7 @@ export function collectMethods(tree: Tree, names: number): MethodColumns {
   };
   const heaviest = new Float64Array(names).fill(-1);
   const openUntil = new Int32Array(names); // nodes before this one lie below the method's outermost call
-  for (let i = 1; i < tree.count; i++) {
+  for (let i = first; i < end; i++) {
     if (tree.type[i] === NO_FRAME) continue;
     const name = nameOfKey(tree.key[i]!);
     columns.self[name]! += tree.self[i]!;

@@ -2,8 +2,11 @@
 import {useMemo, useRef, useState} from 'preact/hooks';
 import {factsOf, type View} from '../flame/facts';
 import {FlamePanel} from '../flame/flame_panel';
+import {flamePicture} from '../flame/picture';
+import {nameOfKey} from '../model/frame_types';
 import {reverseCalls} from '../model/reverse';
 import {nodeAtPath} from '../model/tree';
+import {asTsv, ExportButtons} from '../shell/export_buttons';
 import {withMore} from '../shell/page_state';
 import {Breadcrumbs} from './breadcrumbs';
 import {ChangeTable} from './change_table';
@@ -14,7 +17,9 @@ import type {StackViewProps} from './stack_views';
 import {useKeys} from '../shell/use_keys';
 import {keysOfZoom, zoomText} from './zoom_path';
 
-export function FlameView({stacks, state, change, palette}: StackViewProps) {
+const MOST_COPIED = 20_000;
+
+export function FlameView({recording, stacks, state, change, palette}: StackViewProps) {
   const {profile, matches, coloring} = stacks;
   const byThread = state.more['flame.threads'] === '1';
   const reversed = state.more['flame.reverse'] === '1';
@@ -66,6 +71,22 @@ export function FlameView({stacks, state, change, palette}: StackViewProps) {
     Escape: () => (zoom !== '' ? back(1) : selected >= 0 ? setSelected(-1) : change({query: ''})),
   });
 
+  // All that is wide enough to be seen.
+  const text = (): string => {
+    const whole = calls.total[0]!;
+    const rows: (string | number)[][] = [['total', 'share', 'self', 'samples', 'frame']];
+    for (let i = focus; i < tree.end[focus]! && rows.length <= MOST_COPIED;) {
+      if (tree.total[i]! < tree.total[focus]! / 2000) {
+        i = tree.end[i]!;
+        continue;
+      }
+      rows.push([tree.total[i]!, (tree.total[i]! / whole).toFixed(6), tree.self[i]!, tree.samples[i]!,
+                 '  '.repeat(tree.depth[i]!) + profile.names[nameOfKey(tree.key[i]!)]!]);
+      i++;
+    }
+    return asTsv(rows);
+  };
+
   const Methods = profile.nodes.before === null ? MethodTable : ChangeTable;
   const facts = useMemo(() => (shown >= 0 ? factsOf(view, shown) : null), [view, shown]);
   const button = (label: string, key: string, name: string, isOn: boolean) => (
@@ -85,8 +106,10 @@ export function FlameView({stacks, state, change, palette}: StackViewProps) {
           {button('Threads', 't', 'threads', byThread)}
           {button('Reverse', 'r', 'reverse', reversed)}
           {button('Flip', 'i', 'flip', turned)}
+          <ExportButtons name={`${recording.head.title}-flame`} text={text}
+            image={() => flamePicture([{view, focus, rootAtTop: reversed !== turned, matches}], palette)} />
         </div>
-        <FlamePanel view={view} focus={focus} selected={shown} matches={matches} onlyKind={onlyKind}
+        <FlamePanel id="flame" label="Flame graph" isMain view={view} focus={focus} selected={shown} matches={matches} onlyKind={onlyKind}
           rootAtTop={reversed !== turned} palette={palette} onSelect={setSelected} onZoom={zoomTo} onBack={back} />
         <SelectionLine facts={facts} onFind={find} hint="Click a frame to zoom, or use the arrow keys."
           onCallers={(name) => change({view: 'callers', ...withMore(state, {'callers.method': name})}, true)}

@@ -5,9 +5,11 @@ import {DARK, LIGHT, type Palette} from '../flame/palette';
 import {clipped} from '../data/visible_text';
 import type {ViewProps} from '../shell/state';
 import {useKeys} from '../shell/use_keys';
+import {CallersView} from './callers_view';
 import {FilterBar} from './filter_bar';
 import {FlameView} from './flame_view';
 import {MethodsView} from './methods_view';
+import {RingView} from './ring_view';
 import {TreeView} from './tree_view';
 import {EXCLUDE, INCLUDE, ONLY, useStacks, type Stacks} from './use_stacks';
 
@@ -17,12 +19,8 @@ export interface StackViewProps extends ViewProps {
 }
 
 const VIEWS: Readonly<Record<string, FunctionComponent<StackViewProps>>> = {
-  flame: FlameView, tree: TreeView, methods: MethodsView, callers: NotYet, ring: NotYet,
+  flame: FlameView, tree: TreeView, methods: MethodsView, callers: CallersView, ring: RingView,
 };
-
-function NotYet(_: StackViewProps) {
-  return <p class="empty" role="status">This view is not here yet.</p>;
-}
 
 export const isStackView = (view: string): boolean => view in VIEWS;
 
