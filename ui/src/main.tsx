@@ -1,26 +1,25 @@
-// Reads the data that the export put into this page, and shows it.
-import {render} from 'preact';
-import {bytesOfBase64, decodeProfile} from './data/decode';
-import {decodeHead} from './data/head';
+// Opens the recording, and shows it. Whatever goes wrong is said in words: the page is never blank.
+import {Component, render, type ComponentChildren} from 'preact';
+import {openRecording} from './data/open';
 import {App} from './shell/app';
 
-function block(id: string): Uint8Array {
-  const element = document.getElementById(id);
-  if (element === null) throw new Error('this page carries no recording; tarsier export --to html makes one that does');
-  const bytes = bytesOfBase64(element.textContent ?? '');
-  element.remove(); // the text is no longer needed and may be large
-  return bytes;
+class Guard extends Component<{children: ComponentChildren}, {message: string}> {
+  override state = {message: ''};
+
+  static override getDerivedStateFromError(error: unknown): {message: string} {
+    return {message: error instanceof Error ? error.message : String(error)};
+  }
+
+  override render(): ComponentChildren {
+    if (this.state.message === '') return this.props.children;
+    return (
+      <div class="empty" role="alert">
+        <p>This view failed: {this.state.message.slice(0, 600)}.</p>
+        <p><a href="#view=overview" onClick={() => this.setState({message: ''})}>Back to the overview</a></p>
+      </div>
+    );
+  }
 }
 
 const app = document.getElementById('app')!;
-try {
-  const head = decodeHead(block('tarsier-head'));
-  const profile = decodeProfile(block('tarsier-flame'));
-  if (head.title !== '') document.title = `${head.title} \u00b7 tarsier`;
-  render(<App head={head} profile={profile} />, app);
-} catch (error) {
-  const message = document.createElement('p');
-  message.setAttribute('role', 'alert');
-  message.textContent = `The recording cannot be shown: ${error instanceof Error ? error.message : String(error)}.`;
-  app.replaceChildren(message);
-}
+openRecording((progress) => render(<Guard><App {...progress} /></Guard>, app));

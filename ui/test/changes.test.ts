@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import {decodeProfile} from '../src/data/decode';
 import {BY_CHANGE} from '../src/flame/coloring';
 import {factsOf, type View} from '../src/flame/facts';
 import {changeBetween, CHANGES, mostChanged} from '../src/model/changes';
 import {nameOfKey} from '../src/model/frame_types';
-import {mergeCalls} from '../src/model/merge';
 import {reverseCalls} from '../src/model/reverse';
-import {encodeFlame} from './encode';
-import {CHANGED} from './sample';
+import {profileOf} from './encode';
+import {CHANGED, merged} from './sample';
 
-const ALL = {thread: null, byThread: false};
 const nameOf = (before: number, after: number, samples: number): string => CHANGES[changeBetween(before, after, samples)]!.name;
 
 test('a change is one if it is more than a tenth and than counting varies by chance', () => {
@@ -29,8 +26,8 @@ test('a change is one if it is more than a tenth and than counting varies by cha
 });
 
 test('a comparison has both recordings in every tree, and what is gone as well', () => {
-  const profile = decodeProfile(encodeFlame(CHANGED));
-  const calls = mergeCalls(profile, ALL);
+  const profile = profileOf(CHANGED);
+  const calls = merged(profile);
   const seen = Object.fromEntries(Array.from({length: calls.count}, (_, i) =>
     [profile.names[nameOfKey(calls.key[i]!)]!, [calls.before[i]! / 1e6, calls.total[i]! / 1e6]]));
   assert.deepEqual(seen, {all: [1000, 1100], 'app.Main.main': [1000, 1100], 'app.Main.same': [400, 400],
@@ -44,8 +41,8 @@ test('a comparison has both recordings in every tree, and what is gone as well',
 });
 
 test('a frame says what it had before and has now', () => {
-  const profile = decodeProfile(encodeFlame(CHANGED));
-  const calls = mergeCalls(profile, ALL);
+  const profile = profileOf(CHANGED);
+  const calls = merged(profile);
   const view: View = {profile, calls, tree: calls, unit: 'ns', coloring: BY_CHANGE};
   const node = Array.from({length: calls.count}, (_, i) => i).find((i) => profile.names[nameOfKey(calls.key[i]!)] === 'app.Main.slower')!;
   assert.equal(factsOf(view, node).numbers.replace(/\u202f/g, ' '),

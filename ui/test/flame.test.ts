@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import {decodeProfile} from '../src/data/decode';
 import {clipped, visibleText} from '../src/data/visible_text';
 import {cachedMeasure, fitLabel} from '../src/flame/label';
 import {layoutFlame, neighbour, rectangleAt, rectangleOf} from '../src/flame/layout';
 import {bytes, duration, interval, share} from '../src/model/format';
-import {mergeCalls} from '../src/model/merge';
-import {encodeFlame, type StackSpec} from './encode';
-import {serverLike, SMALL} from './sample';
+import {profileOf, type StackSpec} from './encode';
+import {merged, serverLike, SMALL} from './sample';
 
 const treeOf = (stacks: readonly StackSpec[]) =>
-  mergeCalls(decodeProfile(encodeFlame(stacks)), {thread: null, byThread: false});
+  merged(profileOf(stacks));
 
 test('widths are shares: what is drawn in a row never exceeds its caller', () => {
   const tree = treeOf(serverLike(2000));

@@ -1,5 +1,12 @@
 // Recordings to look at and to test with.
+import type {Profile} from '../src/data/profile';
+import {filterWeights, NO_FILTER, type Filter} from '../src/model/filter';
+import {mergeCalls, type CallTree} from '../src/model/merge';
 import {HEAD, type StackSpec} from './encode';
+
+// The tree of calls that is left by a filter; without one of everything.
+export const merged = (profile: Profile, filter: Partial<Filter> = {}, byThread = false): CallTree =>
+  mergeCalls(profile, filterWeights(profile, {...NO_FILTER, ...filter}), byThread);
 
 // Weights that are easy to add up: the whole is 1,000 ms.
 export const SMALL: readonly StackSpec[] = [

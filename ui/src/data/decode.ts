@@ -1,100 +1,53 @@
-// Reads what src/export/flame_data.cpp wrote; the layout is described in flame_data.h.
+// From a part `profile-NAME` (docs/page.md) to a profile.
 import {frameTypeOf} from '../model/frame_types';
-import type {Profile, SourceNodes, Thread} from './profile';
-import {visibleText} from './visible_text';
+import type {Columns} from './columns';
+import type {Moments, Profile, ProfileThread, SourceNodes} from './profile';
+import type {Threads} from './recording';
 
-const MAGIC = 'tarsier-flame-1\n';
+const damaged = (): Error => new Error('the data of this page is damaged');
 
-export function bytesOfBase64(text: string): Uint8Array {
-  const binary = atob(text);
-  const bytes = new Uint8Array(binary.length);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
-  return bytes;
+// All columns of nodes have one row for each; one that is not there is all 0.
+function column(columns: Columns, name: string, count: number): Float64Array {
+  const numbers = columns.numbers(name);
+  if (numbers.length === count) return numbers;
+  if (numbers.length !== 0) throw damaged();
+  return new Float64Array(count);
 }
 
-class Reader {
-  private at = 0;
-  private readonly text = new TextDecoder('utf-8');
-
-  constructor(private readonly bytes: Uint8Array) {}
-
-  number(): number {
-    let value = 0;
-    let scale = 1;
-    for (;;) {
-      if (this.at >= this.bytes.length) throw new Error('the data in this page is cut off');
-      const byte = this.bytes[this.at++]!;
-      value += (byte & 0x7f) * scale;
-      if (byte < 0x80) return value;
-      scale *= 128;
-      if (scale > 2 ** 56) throw new Error('the data in this page is damaged');
-    }
-  }
-
-  // A count of things that take at least one byte each: a larger one is damage, not a reason to allocate.
-  count(): number {
-    const value = this.number();
-    if (value > this.bytes.length - this.at) throw new Error('the data in this page is damaged');
-    return value;
-  }
-
-  column<T extends Uint8Array | Int32Array | Float64Array>(into: T, below = Infinity): T {
-    for (let i = 0; i < into.length; i++) {
-      const value = this.number();
-      if (value >= below) throw new Error('the data in this page is damaged');
-      into[i] = value;
-    }
-    return into;
-  }
-
-  // A column of which only some values are there, each after the distance to the one before.
-  sparse(into: Float64Array): Float64Array {
-    let at = -1;
-    for (let left = this.count(); left > 0; left--) {
-      at += this.number();
-      if (at >= into.length) throw new Error('the data in this page is damaged');
-      into[at] = this.number();
-    }
-    return into;
-  }
-
-  atEnd(): boolean {
-    return this.at >= this.bytes.length;
-  }
-
-  string(length: number): string {
-    if (length > this.bytes.length - this.at) throw new Error('the data in this page is cut off');
-    return this.text.decode(this.bytes.subarray(this.at, (this.at += length)));
-  }
-
-  table(): string[] {
-    const lengths = this.column(new Float64Array(this.count()));
-    return Array.from(lengths, (length) => this.string(length));
-  }
+function indexColumn(columns: Columns, name: string, limit: number, count: number): Int32Array {
+  const indices = columns.indices(name, limit);
+  if (indices.length !== count) throw damaged();
+  return indices;
 }
 
-function readThreads(reader: Reader, names: number): Thread[] {
-  const threads: Thread[] = [];
+// Names of threads go behind those of frames: both are names of nodes.
+function readThreads(columns: Columns, threads: Threads, names: string[]): ProfileThread[] {
+  const rows = columns.indices('thread', threads.count);
+  const sizes = column(columns, 'thread_nodes', rows.length);
+  const known = new Map<string, number>();
   let first = 0;
-  for (let left = reader.count(); left > 0; left--) {
-    const [name, kind, osId, javaId, virtual, merged, nodes] = reader.column(new Float64Array(7)) as unknown as number[];
-    if (name! >= names) throw new Error('the data in this page is damaged');
-    const end = first + nodes!;
-    threads.push({name: name!, kind: kind!, osId: osId!, javaId: javaId!, virtual: virtual === 1, merged: merged!,
-                  first, end});
+  return Array.from(rows, (row, i) => {
+    const text = threads.name[row]!;
+    let name = known.get(text);
+    if (name === undefined) {
+      known.set(text, (name = names.length));
+      names.push(text);
+    }
+    const end = first + sizes[i]!;
+    const thread = {row, name, first, end};
     first = end;
-  }
-  return threads;
+    return thread;
+  });
 }
 
 // Turns "how far up from the node before" into parents.
-function parentsOf(up: Int32Array, threads: readonly Thread[]): Int32Array {
+function parentsOf(up: Float64Array, threads: readonly ProfileThread[]): Int32Array {
   const parent = new Int32Array(up.length);
   const open: number[] = []; // the path to the node before
   for (const thread of threads) {
     open.length = 0;
     for (let i = thread.first; i < thread.end; i++) {
-      if (up[i]! > open.length) throw new Error('the data in this page is damaged');
+      if (up[i]! < 0 || up[i]! > open.length) throw damaged();
       open.length -= up[i]!;
       parent[i] = open.length > 0 ? open[open.length - 1]! : -1;
       open.push(i);
@@ -103,32 +56,40 @@ function parentsOf(up: Int32Array, threads: readonly Thread[]): Int32Array {
   return parent;
 }
 
-export function decodeProfile(bytes: Uint8Array): Profile {
-  const reader = new Reader(bytes);
-  if (reader.string(Math.min(MAGIC.length, bytes.length)) !== MAGIC) {
-    throw new Error('the data in this page is of a version that the page does not know');
-  }
-  const types = reader.table().map(frameTypeOf);
-  const names = reader.table().map(visibleText);
-  const threads = readThreads(reader, names.length);
-
-  const count = reader.count();
-  if (count !== (threads.length > 0 ? threads[threads.length - 1]!.end : 0)) {
-    throw new Error('the data in this page is damaged');
-  }
-  const parent = parentsOf(reader.column(new Int32Array(count)), threads);
-  const name = reader.column(new Int32Array(count), names.length);
-  const type = reader.column(new Uint8Array(count), types.length);
-  for (let i = 0; i < count; i++) type[i] = types[type[i]!]!;
-  const nodes: SourceNodes = {
-    count, parent, name, type,
-    line: reader.column(new Int32Array(count)),
-    self: reader.column(new Float64Array(count)),
-    samples: reader.column(new Float64Array(count)),
-    imprecise: reader.sparse(new Float64Array(count)),
-    before: reader.atEnd() ? null : reader.sparse(new Float64Array(count)),
+function readMoments(columns: Columns, nodes: number): Moments | null {
+  const sizes = columns.numbers('moment_rows');
+  if (sizes.length === 0) return null;
+  const first = new Int32Array(sizes.length + 1);
+  for (let i = 0; i < sizes.length; i++) first[i + 1] = first[i]! + sizes[i]!;
+  const rows = first[sizes.length]!;
+  return {
+    count: sizes.length, first, node: indexColumn(columns, 'moment_node', nodes, rows),
+    self: column(columns, 'moment_self', rows), samples: column(columns, 'moment_samples', rows),
   };
-  const {self, before} = nodes;
-  if (before !== null) for (let i = 0; i < count; i++) self[i] = (self[i]! + before[i]!) / 2;
-  return {names: [...names, 'all', 'smaller'], threads, nodes, allName: names.length, restName: names.length + 1};
+}
+
+export function decodeProfile(columns: Columns, threadTable: Threads): Profile {
+  const types = columns.texts('types').map(frameTypeOf);
+  const frameNames = columns.texts('names');
+  const names = frameNames.slice();
+  const threads = readThreads(columns, threadTable, names);
+  const up = columns.numbers('up');
+  const count = up.length;
+  if (count !== (threads.length > 0 ? threads[threads.length - 1]!.end : 0)) throw damaged();
+  const parent = parentsOf(up, threads);
+  const type = Uint8Array.from(indexColumn(columns, 'node_type', types.length, count), (t) => types[t]!);
+  const before = columns.has('before') ? column(columns, 'before', count) : null;
+  let self = column(columns, 'self', count);
+  if (before !== null) self = self.map((after, i) => (after + before[i]!) / 2);
+  const nodes: SourceNodes = {
+    count, parent, type, self, before,
+    name: indexColumn(columns, 'node_name', frameNames.length, count),
+    line: Int32Array.from(column(columns, 'line', count)),
+    samples: column(columns, 'samples', count),
+    imprecise: column(columns, 'imprecise', count),
+  };
+  const allName = names.length;
+  names.push('all', 'smaller');
+  return {names, threads, nodes, moments: before === null ? readMoments(columns, count) : null, allName,
+          restName: allName + 1};
 }

@@ -4,7 +4,8 @@ import type {Tree} from '../model/tree';
 import type {Coloring} from './coloring';
 import {cachedMeasure, fitLabel, type TextMeasure} from './label';
 import {rectangleOf, type Layout} from './layout';
-import type {Paint, Palette, Texture} from './palette';
+import type {Paint, Palette} from './palette';
+import {Textures} from './textures';
 
 export interface Scene {
   readonly tree: Tree;
@@ -44,7 +45,7 @@ export function rowAt(y: number, rows: number, view: Viewport, rootAtTop: boolea
 export class Painter {
   private readonly context: CanvasRenderingContext2D;
   private measure: TextMeasure | null = null;
-  private readonly textures = new Map<string, CanvasPattern>();
+  private readonly textures = new Textures();
 
   constructor(private readonly canvas: HTMLCanvasElement) {
     this.context = canvas.getContext('2d', {alpha: false})!;
@@ -96,7 +97,7 @@ export class Painter {
       context.fillStyle = paint.fill;
       context.fillRect(left, top, width, height);
       if (paint.texture !== 'none' && width > 2) {
-        context.fillStyle = this.texture(paint.texture, palette.mark, view.pixelRatio);
+        context.fillStyle = this.textures.of(context, paint.texture, palette.mark, view.pixelRatio);
         context.fillRect(left, top, width, height);
       }
       if (isRest || width < 16) continue;
@@ -123,42 +124,14 @@ export class Painter {
     frame(scene.hovered, 1);
     if (scene.selected >= 0) frame(rectangleOf(scene.layout, scene.tree, scene.selected), 2);
   }
-
-  private texture(kind: Texture, mark: string, pixelRatio: number): CanvasPattern {
-    const id = `${kind} ${mark} ${pixelRatio}`;
-    const known = this.textures.get(id);
-    if (known) return known;
-    const size = Math.max(4, Math.round(6 * pixelRatio));
-    const tile = document.createElement('canvas');
-    tile.width = tile.height = size;
-    const context = tile.getContext('2d')!;
-    context.fillStyle = context.strokeStyle = mark;
-    if (kind === 'dots') {
-      const dot = Math.max(1, Math.round(1.4 * pixelRatio));
-      context.fillRect(0, 0, dot, dot);
-      context.fillRect(Math.round(size / 2), Math.round(size / 2), dot, dot);
-    } else {
-      context.lineWidth = 1.2 * pixelRatio;
-      context.beginPath();
-      for (const shift of [-size, 0, size]) {
-        context.moveTo(shift - 1, size + 1);
-        context.lineTo(shift + size + 1, -1);
-      }
-      context.stroke();
-    }
-    const pattern = this.context.createPattern(tile, 'repeat')!;
-    pattern.setTransform(new DOMMatrix().scale(1 / pixelRatio));
-    this.textures.set(id, pattern);
-    return pattern;
-  }
 }
 
-function paintOf(scene: Scene, palette: Palette, node: number): Paint {
+export function paintOf(scene: Pick<Scene, 'coloring' | 'tree'>, palette: Palette, node: number): Paint {
   const kind = scene.coloring.of(scene.tree, node);
   return kind < 0 ? palette.node : scene.coloring.paint(palette, kind);
 }
 
-function isDimmed(scene: Scene, node: number, isMatch: boolean): boolean {
+export function isDimmed(scene: Omit<Scene, 'layout'>, node: number, isMatch: boolean): boolean {
   if (scene.onlyKind >= 0) return scene.coloring.of(scene.tree, node) !== scene.onlyKind;
   if (scene.matches !== null) return !isMatch;
   return node < scene.focus && scene.tree.end[node]! > scene.focus;

@@ -2,6 +2,7 @@
 import type {Profile} from '../data/profile';
 import {FRAME_TYPES, nameOfKey, NO_FRAME} from '../model/frame_types';
 import {afterOf} from '../model/changes';
+import {shareInterval} from '../model/confidence';
 import {bytes, count, duration, share} from '../model/format';
 import {makeupOf, type CallTree} from '../model/merge';
 import type {Tree} from '../model/tree';
@@ -25,13 +26,22 @@ export interface Facts {
   readonly numbers: string;
 }
 
-export const weightText = (view: View, weight: number): string =>
-  view.unit === 'bytes' ? bytes(weight) : view.unit === 'ns' ? duration(weight) : `${count(weight)} samples`;
+export const weightOf = (unit: Unit, weight: number): string =>
+  unit === 'bytes' ? bytes(weight) : unit === 'ns' ? duration(weight) : `${count(weight)} samples`;
+export const weightText = (view: View, weight: number): string => weightOf(view.unit, weight);
+
+// "27.1-29.4", in percent: where the true share is with a probability of 95 %. Empty: it is exact.
+export function intervalText(calls: CallTree, weight: number, samples: number): string {
+  const found = shareInterval(calls, weight, samples);
+  if (found === null) return '';
+  const digits = found.high - found.low < 0.001 && found.high < 0.1 ? 2 : 1;
+  return `${(100 * found.low).toFixed(digits)}\u2013${(100 * found.high).toFixed(digits)}`;
+}
 
 const MOST_LINES = 4;
 
 function kindText(view: View, node: number): string {
-  if (node === 0) return 'everything in this view';
+  if (node === 0 && view.tree.type[0] === NO_FRAME) return 'everything in this view';
   const type = view.tree.type[node]!;
   if (type === NO_FRAME) {
     return nameOfKey(view.tree.key[node]!) === view.profile.restName ? 'too small to be drawn one by one' : 'thread';
@@ -71,6 +81,8 @@ export function factsOf(view: View, node: number): Facts {
   const whole = calls.total[0]!;
   const parts = [`total ${weightText(view, tree.total[node]!)}, ${share(tree.total[node]!, whole)}`];
   if (tree === calls && node > 0) parts.push(`self ${weightText(view, tree.self[node]!)}, ${share(tree.self[node]!, whole)}`);
+  const interval = intervalText(calls, tree.total[node]!, tree.samples[node]!);
+  if (interval !== '' && node > 0) parts[0] += ` (95 % sure: ${interval}\u202f%)`;
   if (view.unit !== 'samples') parts.push(`${count(tree.samples[node]!)} samples`);
   if (tree.imprecise[node]! > 0) parts.push(`${share(tree.imprecise[node]!, tree.samples[node]!)} of them imprecise`);
   return {name, what: kindText(view, node), numbers: parts.join(' \u00b7 ')};

@@ -1,12 +1,15 @@
 // The canvas and what mouse and keyboard do to it.
 import {useEffect, useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
-import {clipped} from '../data/visible_text';
 import {Painter, rowAt, rowTop, type Viewport} from './draw';
-import {factsOf, factsOfRest, type View} from './facts';
+import type {View} from './facts';
 import {layoutFlame, neighbour, rectangleAt, type Direction} from './layout';
 import type {Palette} from './palette';
+import {Tooltip, type Hover} from './tooltip';
 
 export interface FlamePanelProps {
+  readonly id: string;
+  readonly label: string;
+  readonly isMain: boolean; // what gets the focus when a search is done
   readonly view: View;
   readonly focus: number;
   readonly selected: number;
@@ -17,12 +20,6 @@ export interface FlamePanelProps {
   readonly onSelect: (node: number) => void;
   readonly onZoom: (node: number) => void;
   readonly onBack: (steps: number) => void;
-}
-
-interface Hover {
-  readonly rectangle: number;
-  readonly x: number;
-  readonly y: number;
 }
 
 const LEAST_WIDTH = 0.5;
@@ -142,38 +139,20 @@ export function FlamePanel(props: FlamePanelProps) {
   return (
     <div class="flame" style={{minHeight: `${Math.min(height, LEAST_HEIGHT)}px`}}>
       <div class="flame-scroll" ref={scroller} onScroll={() => setScroll(scroller.current!.scrollTop)} tabIndex={0}
-        role="application" aria-label="Flame graph" aria-describedby="flame-keys" onKeyDown={onKeyDown} id="flame"
+        role="application" aria-label={props.label} aria-describedby={`${props.id}-keys`} onKeyDown={onKeyDown} id={props.id}
+        data-main={props.isMain ? '' : undefined}
         style={{height: `${height}px`}}>
         <canvas ref={canvas} class="flame-canvas" aria-hidden="true" style={{height: `${size.height}px`}}
           onMouseMove={(event) => setHover(find(event))} onMouseLeave={() => setHover(null)} onClick={onClick}
           onDblClick={onDoubleClick} />
         <div class="flame-space" style={{height: `${Math.max(height - size.height, 0)}px`}} />
       </div>
-      <p id="flame-keys" class="hidden">
-        Arrow keys move the selection, Enter zooms in, Escape zooms out. The table of hottest methods says the same
-        in text.
+      <p id={`${props.id}-keys`} class="hidden">
+        Arrow keys move the selection, Enter zooms in, Escape zooms out. The tables beside it and the call tree say the
+        same in text.
       </p>
       {hover && <Tooltip view={view} hover={hover} node={layout.node[hover.rectangle]!}
         isRest={layout.isRest[hover.rectangle] === 1} />}
-    </div>
-  );
-}
-
-function Tooltip({view, hover, node, isRest}: {view: View; hover: Hover; node: number; isRest: boolean}) {
-  const facts = useMemo(() => (isRest ? factsOfRest(view, node) : factsOf(view, node)), [view, node, isRest]);
-  const box = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => {
-    const {offsetWidth: width, offsetHeight: height, style} = box.current!;
-    const right = document.documentElement.clientWidth;
-    const below = hover.y + 18 + height < window.innerHeight;
-    style.left = `${Math.max(4, Math.min(hover.x + 12, right - width - 8))}px`;
-    style.top = `${below ? hover.y + 18 : Math.max(4, hover.y - height - 12)}px`;
-  });
-  return (
-    <div class="tooltip" ref={box} aria-hidden="true">
-      <bdi class="method" dir="ltr">{clipped(facts.name, 300)}</bdi>
-      <div>{facts.numbers}</div>
-      <div class="muted">{facts.what}</div>
     </div>
   );
 }

@@ -47,7 +47,8 @@ export interface ChangedMethod {
 }
 
 // The methods whose own weight changed most, in either direction.
-export function mostChanged(tree: Tree, names: number, limit: number): {rows: readonly ChangedMethod[]; count: number} {
+export function mostChanged(tree: Tree, names: number, limit: number, matches: Uint8Array | null = null):
+  {rows: readonly ChangedMethod[]; count: number} {
   const mean = new Float64Array(names);
   const before = new Float64Array(names);
   const samples = new Float64Array(names);
@@ -60,7 +61,7 @@ export function mostChanged(tree: Tree, names: number, limit: number): {rows: re
   }
   const rows: ChangedMethod[] = [];
   for (let name = 0; name < names; name++) {
-    if (mean[name] === 0) continue;
+    if (mean[name] === 0 || (matches !== null && matches[name] === 0)) continue;
     const after = afterOf(mean[name]!, before[name]!);
     rows.push({name, before: before[name]!, after, change: changeBetween(before[name]!, after, samples[name]!)});
   }

@@ -1,52 +1,55 @@
 // From the recording's trees, one for each thread and with lines apart, to the tree of calls that is drawn.
 import type {Profile} from '../data/profile';
+import type {Weights} from './filter';
 import {keyOf, NO_FRAME} from './frame_types';
 import {LooseBuilder} from './loose_builder';
 import {orderByWeight, sumUp, type Tree} from './tree';
 
-export interface Selection {
-  readonly thread: number | null; // null: all
-  readonly byThread: boolean; // threads as the first level
-}
-
 export interface CallTree extends Tree {
-  readonly byThread: boolean;
-  readonly sourceFirst: number; // source nodes [sourceFirst, sourceFirst + nodeOf.length) are in this tree
-  readonly nodeOf: Int32Array; // source node - sourceFirst -> node
-  readonly sourceTotal: Float64Array; // source node - sourceFirst -> ns
+  readonly byThread: boolean; // threads are the first level
+  readonly nodeOf: Int32Array; // source node -> node; -1: nothing is left of it
+  readonly sourceTotal: Float64Array;
+  readonly sampled: number; // the weight that was sampled; the rest was measured, and its shares are no estimates
+  readonly effectiveSamples: number; // as many samples of equal weight would tell as much
 }
 
-export function mergeCalls(profile: Profile, selection: Selection): CallTree {
-  const {nodes, threads} = profile;
-  const chosen = selection.thread === null ? threads : [threads[selection.thread]!];
-  const first = chosen.length > 0 ? chosen[0]!.first : 0;
-  const end = chosen.length > 0 ? chosen[chosen.length - 1]!.end : 0;
-
-  const parentHere = nodes.parent.slice(first, end);
-  for (let i = 0; i < parentHere.length; i++) if (parentHere[i]! >= 0) parentHere[i]! -= first;
-  const sourceTotal = sumUp(nodes.self.subarray(first, end), parentHere, end - first);
-
-  const loose = new LooseBuilder();
+// What has no weight is not in the tree.
+export function mergeCalls(profile: Profile, weights: Weights, byThread: boolean): CallTree {
+  const {nodes} = profile;
+  const sourceTotal = sumUp(weights.self, nodes.parent, nodes.count);
+  const sourceSamples = sumUp(weights.samples, nodes.parent, nodes.count);
+  const loose = new LooseBuilder(1 << 12);
   const root = loose.child(-1, keyOf(profile.allName, NO_FRAME), NO_FRAME);
-  const nodeOf = new Int32Array(end - first);
-  for (const thread of chosen) {
-    // Threads of one name are one node: what differs is shown by choosing them from the list.
-    const top = selection.byThread ? loose.child(root, keyOf(thread.name, NO_FRAME), NO_FRAME) : root;
+  const nodeOf = new Int32Array(nodes.count).fill(-1);
+  let sampled = 0;
+  let squares = 0;
+  for (const thread of profile.threads) {
+    let top = byThread ? -1 : root;
     for (let i = thread.first; i < thread.end; i++) {
+      if (sourceTotal[i] === 0 && sourceSamples[i] === 0) continue;
+      // Threads of one name are one node: what differs is shown by choosing them from the list.
+      if (top < 0) top = loose.child(root, keyOf(thread.name, NO_FRAME), NO_FRAME);
       const type = nodes.type[i]!;
-      const caller = parentHere[i - first]!;
+      const caller = nodes.parent[i]!;
       const node = loose.child(caller < 0 ? top : nodeOf[caller]!, keyOf(nodes.name[i]!, type), type);
-      nodeOf[i - first] = node;
-      loose.self[node]! += nodes.self[i]!;
-      loose.selfSamples[node]! += nodes.samples[i]!;
-      loose.selfImprecise[node]! += nodes.imprecise[i]!;
-      if (nodes.before !== null) loose.selfBefore[node]! += nodes.before[i]!;
-      loose.vote(node, type, sourceTotal[i - first]!);
+      const self = weights.self[i]!;
+      const samples = weights.samples[i]!;
+      nodeOf[i] = node;
+      loose.self[node]! += self;
+      loose.selfSamples[node]! += samples;
+      loose.selfImprecise[node]! += weights.imprecise[i]!;
+      if (weights.before !== null) loose.selfBefore[node]! += weights.before[i]!;
+      loose.vote(node, type, sourceTotal[i]!);
+      if (samples > 0) {
+        sampled += self;
+        squares += (self * self) / samples;
+      }
     }
   }
   const {tree, place} = orderByWeight(loose.finish());
-  for (let i = 0; i < nodeOf.length; i++) nodeOf[i] = place[nodeOf[i]!]!;
-  return {...tree, byThread: selection.byThread, sourceFirst: first, nodeOf, sourceTotal};
+  for (let i = 0; i < nodeOf.length; i++) if (nodeOf[i]! >= 0) nodeOf[i] = place[nodeOf[i]!]!;
+  return {...tree, byThread, nodeOf, sourceTotal, sampled,
+          effectiveSamples: squares > 0 ? (sampled * sampled) / squares : 0};
 }
 
 // Of which lines and types a node is made: the heaviest first.
@@ -60,10 +63,9 @@ export function makeupOf(profile: Profile, tree: CallTree, node: number): Makeup
   const types = new Map<number, number>();
   for (let i = 0; i < tree.nodeOf.length; i++) {
     if (tree.nodeOf[i] !== node) continue;
-    const source = tree.sourceFirst + i;
     const weight = tree.sourceTotal[i]!;
-    const line = profile.nodes.line[source]!;
-    const type = profile.nodes.type[source]!;
+    const line = profile.nodes.line[i]!;
+    const type = profile.nodes.type[i]!;
     if (line > 0) lines.set(line, (lines.get(line) ?? 0) + weight);
     types.set(type, (types.get(type) ?? 0) + weight);
   }

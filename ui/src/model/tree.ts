@@ -42,7 +42,7 @@ export interface Ordered {
 // Adds what the subtrees hold to their roots. Callees come after callers, so one loop backwards does it.
 export function sumUp(self: Float64Array, parent: Int32Array, count: number): Float64Array {
   const sum = self.slice(0, count);
-  for (let i = count - 1; i > 0; i--) {
+  for (let i = count - 1; i >= 0; i--) {
     const p = parent[i]!;
     if (p >= 0) sum[p] = sum[p]! + sum[i]!;
   }

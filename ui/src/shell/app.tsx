@@ -1,146 +1,81 @@
-// The page: what is shown, and the parts that show it.
-import {useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
-import type {Head} from '../data/head';
-import type {Profile} from '../data/profile';
-import {BY_CHANGE, BY_TYPE} from '../flame/coloring';
-import {factsOf, type Unit, type View} from '../flame/facts';
-import {FlamePanel} from '../flame/flame_panel';
-import {DARK, LIGHT} from '../flame/palette';
-import {mergeCalls} from '../model/merge';
-import {reverseCalls} from '../model/reverse';
-import {compileQuery, matchedWeight, matchNames} from '../model/search';
-import {nodeAtPath, pathOf} from '../model/tree';
-import {Breadcrumbs} from './breadcrumbs';
-import {ChangeTable} from './change_table';
+// The page: header, views, the strip of time, and the view that the address names.
+import {useEffect, useState} from 'preact/hooks';
+import type {FunctionComponent} from 'preact';
+import type {Progress} from '../data/open';
+import type {Recording} from '../data/recording';
+import {clipped} from '../data/visible_text';
+import {Lanes} from '../lanes/lanes';
+import {Locks} from '../locks/locks';
+import {Overview} from '../overview/overview';
+import {Quality} from '../quality/quality';
+import {isStackView, StackViews} from '../stacks/stack_views';
 import {HelpDialog} from './help_dialog';
-import {Legend} from './legend';
-import {MethodTable} from './method_table';
-import {RecordingHead} from './recording_head';
-import {SelectionLine} from './selection_line';
+import {PageHeader} from './page_header';
+import {linkTo, usePageState, VIEWS} from './page_state';
+import type {ViewProps} from './state';
 import {useTheme} from './theme';
-import {Toolbar, type SearchResult} from './toolbar';
+import {PageTimeStrip} from './time_strip';
+import {useKeys} from './use_keys';
 
-const NO_PATH: readonly number[] = [];
+const OTHERS: Readonly<Record<string, FunctionComponent<ViewProps>>> = {
+  overview: Overview, locks: Locks, threads: Lanes, quality: Quality,
+};
 
-// A recording without weights counts each sample as 1: then there are no times to show.
-function unitOf(head: Head, profile: Profile): Unit {
-  const {self, samples, count} = profile.nodes;
-  for (let i = 0; i < count; i++) if (self[i] !== samples[i]) return head.unit === 'bytes' ? 'bytes' : 'ns';
-  return 'samples';
+// A served recording may still be on its way: the page is there from the first moment on.
+export function App({recording, reading, failure}: Progress) {
+  if (recording === null) {
+    return failure === '' ? <Waiting done={reading} /> : <p role="alert">The recording cannot be shown: {clipped(failure, 600)}.</p>;
+  }
+  return <Page recording={recording} reading={reading} failure={failure} />;
 }
 
-export function App({head, profile}: {head: Head; profile: Profile}) {
-  const {theme, toggle: toggleTheme} = useTheme();
-  const [thread, setThread] = useState<number | null>(null);
-  const [byThread, setByThread] = useState(false);
-  const [reversed, setReversed] = useState(false);
-  const [turned, setTurned] = useState(false);
-  const [zooms, setZooms] = useState<readonly (readonly number[])[]>([]); // paths, the current one last
-  const [selected, setSelected] = useState(-1);
-  const [onlyKind, setOnlyKind] = useState(-1);
-  const [query, setQuery] = useState('');
-  const [isRegex, setIsRegex] = useState(false);
+function Waiting({done}: {done: number | null}) {
+  return (
+    <div class="waiting" role="status">
+      <p>{done === null ? 'Opening the recording' : `Reading the recording, ${Math.floor(100 * done)} %`}</p>
+      {done !== null && <progress aria-label="Reading the recording" value={done} max={1} />}
+    </div>
+  );
+}
+
+function ReadingLine({reading, failure}: {reading: number | null; failure: string}) {
+  if (failure !== '') {
+    return <p class="warning" role="alert">The rest of the recording cannot be read: {clipped(failure, 400)}. Shown is what was read before.</p>;
+  }
+  if (reading === null) return null;
+  return (
+    <div class="reading" role="status">
+      <progress aria-label="Reading the recording" value={reading} max={1} />
+      <span>Reading, {Math.floor(100 * reading)} %. Shown is what has been read so far.</span>
+    </div>
+  );
+}
+
+function Page({recording, reading, failure}: {recording: Recording; reading: number | null; failure: string}) {
+  const {head} = recording;
+  const {state, change} = usePageState();
+  const {theme, toggle} = useTheme();
   const [helpOpen, setHelpOpen] = useState(false);
-  const searchField = useRef<HTMLInputElement>(null);
-
-  const coloring = profile.nodes.before === null ? BY_TYPE : BY_CHANGE;
-  const unit = useMemo(() => unitOf(head, profile), [profile]);
-  const calls = useMemo(() => mergeCalls(profile, {thread, byThread}), [profile, thread, byThread]);
-  const path = zooms.length > 0 ? zooms[zooms.length - 1]! : NO_PATH;
-  const reversePath = reversed ? path : null; // only the reversed tree depends on the zoom
-  const tree = useMemo(
-    () => (reversePath ? reverseCalls(profile, calls, byThread, reversePath) : calls), [calls, reversePath]);
-  const view: View = useMemo(() => ({profile, calls, tree, unit, coloring}), [calls, tree]);
-  const focus = useMemo(() => nodeAtPath(tree, path), [tree, zooms]);
-
-  const search: SearchResult | null = useMemo(() => {
-    if (query === '') return null;
-    const compiled = compileQuery(query, isRegex);
-    if ('error' in compiled) return {error: compiled.error};
-    const matches = matchNames(profile.names, compiled.test);
-    matches[profile.allName] = matches[profile.restName] = 0;
-    return {matches, found: matchedWeight(calls, matches)};
-  }, [query, isRegex, calls]);
-  const matches = search !== null && 'matches' in search ? search.matches : null;
-
-  // Another tree: nodes have other numbers, and the zoom may lead nowhere.
-  const changeView = (change: () => void): void => {
-    setSelected(-1);
-    setZooms([]);
-    change();
-  };
-  const zoomTo = (node: number): void => {
-    const next = pathOf(tree, node);
-    setSelected(reversed ? -1 : node);
-    setZooms((old) => [...old, next]);
-  };
-  const back = (steps: number): void => {
-    setSelected(-1);
-    setZooms((old) => old.slice(0, Math.max(old.length - steps, 0)));
-  };
-
-  const shortcuts: Readonly<Record<string, () => void>> = {
-    '/': () => {
-      searchField.current?.focus();
-      searchField.current?.select();
-    },
-    Escape: () => (zooms.length > 0 ? back(1) : selected >= 0 ? setSelected(-1) : setQuery('')),
-    r: () => changeView(() => setReversed(!reversed)),
-    t: () => changeView(() => setByThread(!byThread)),
-    i: () => setTurned(!turned),
-    d: toggleTheme,
-    '?': () => setHelpOpen(true),
-  };
-  const latest = useRef(shortcuts);
-  latest.current = shortcuts;
-  useLayoutEffect(() => {
-    const onKeyDown = (event: KeyboardEvent): void => {
-      const target = event.target as HTMLElement;
-      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-      if (target.closest('input, select, textarea, dialog')) return;
-      const action = latest.current[event.key];
-      if (!action) return;
-      event.preventDefault();
-      action();
-    };
-    document.addEventListener('keydown', onKeyDown);
-    return () => document.removeEventListener('keydown', onKeyDown);
-  }, []);
-
-  const Methods = profile.nodes.before === null ? MethodTable : ChangeTable;
-  const palette = theme === 'dark' ? DARK : LIGHT;
-  const selectionFacts = useMemo(() => (selected >= 0 ? factsOf(view, selected) : null), [view, selected]);
-  const isEmpty = calls.count <= 1 || calls.total[0] === 0;
-
+  useEffect(() => {
+    if (head.title !== '') document.title = `${clipped(head.title, 120)} \u00b7 tarsier`;
+  }, [head.title]);
+  const digits = Object.fromEntries(VIEWS.map(({id}, i) => [String(i + 1), () => change({view: id}, true)]));
+  useKeys({d: toggle, '?': () => setHelpOpen(true), ...digits});
+  const props: ViewProps = {recording, state, change, dark: theme === 'dark'};
+  const Other = OTHERS[state.view];
   return (
     <>
-      <RecordingHead head={head} />
+      <PageHeader head={head} dark={props.dark} onTheme={toggle} onHelp={() => setHelpOpen(true)} />
+      <ReadingLine reading={reading} failure={failure} />
+      <nav class="views" aria-label="Views">
+        {VIEWS.map(({id, label}, i) => (
+          <a key={id} href={linkTo(state, {view: id})} aria-current={state.view === id ? 'page' : undefined}
+            aria-keyshortcuts={String(i + 1)} title={`${label} (${i + 1})`}>{label}</a>
+        ))}
+      </nav>
       <main>
-        <Toolbar profile={profile} view={view} thread={thread} byThread={byThread} reversed={reversed} turned={turned}
-          query={query} isRegex={isRegex} search={search} theme={theme} searchField={searchField}
-          onThread={(next) => changeView(() => setThread(next))} onByThread={shortcuts['t']!}
-          onReversed={shortcuts['r']!} onTurned={shortcuts['i']!} onQuery={setQuery}
-          onRegex={() => setIsRegex(!isRegex)} onTheme={toggleTheme} onHelp={shortcuts['?']!} />
-        <div class="columns">
-          <section class="graph" aria-label={reversed ? 'Callers' : 'Calls'}>
-            <Breadcrumbs view={view} focus={focus} onZoom={zoomTo} onReset={() => back(zooms.length)} />
-            {isEmpty
-              ? <p class="empty" role="status">No samples{thread === null ? ' in this recording' : ' of this thread'}.</p>
-              : <FlamePanel view={view} focus={focus} selected={selected} matches={matches} onlyKind={onlyKind}
-                  rootAtTop={reversed !== turned} palette={palette} onSelect={setSelected} onZoom={zoomTo}
-                  onBack={back} />}
-            <SelectionLine facts={selectionFacts}
-              onFind={(name) => {
-                setIsRegex(false);
-                setQuery(`"${name}"`);
-              }} />
-            <Legend view={view} palette={palette} only={onlyKind} onOnly={setOnlyKind} />
-          </section>
-          <Methods view={view} palette={palette} query={query} onFind={(name) => {
-            setIsRegex(false);
-            setQuery(query === `"${name}"` ? '' : `"${name}"`);
-          }} />
-        </div>
+        <PageTimeStrip {...props} />
+        {isStackView(state.view) ? <StackViews {...props} /> : Other !== undefined ? <Other {...props} /> : null}
       </main>
       <HelpDialog open={helpOpen} onClose={() => setHelpOpen(false)} />
     </>

@@ -1,6 +1,6 @@
 // Writes the pages that the browser tests open.
 import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
-import {encodeFlame, fillPage, HEAD, type StackSpec} from '../encode';
+import {encodeRecording, fillPage, HEAD, type StackSpec, type ThreadSpecs} from '../encode';
 import {CHANGED, serverLike, SMALL, SMALL_HEAD} from '../sample';
 import type {Head} from '../../src/data/head';
 
@@ -27,27 +27,31 @@ export function writePages(folder: string): Record<string, string> {
   const template = readFileSync('dist/page.html', 'utf8');
   mkdirSync(folder, {recursive: true});
   const written: Record<string, string> = {};
-  const write = (name: string, head: Head, stacks: readonly StackSpec[], osIds = {}): void => {
+  const writeAll = (name: string, head: Head, profiles: Readonly<Record<string, readonly StackSpec[]>>, specs: ThreadSpecs = {}): void => {
     written[name] = `${folder}/${name}.html`;
-    writeFileSync(written[name]!, fillPage(template, head, encodeFlame(stacks, osIds)));
+    writeFileSync(written[name]!, fillPage(template, encodeRecording(head, profiles, specs)));
   };
-  write('small', SMALL_HEAD, SMALL, {main: 101, 'pool-1-thread-1': 102, 'pool-1-thread-2': 103});
+  const write = (name: string, head: Head, stacks: readonly StackSpec[], specs: ThreadSpecs = {}): void =>
+    writeAll(name, head, {cpu: stacks}, specs);
+  const threads = {osIds: {main: 101, 'pool-1-thread-1': 102, 'pool-1-thread-2': 103},
+                   pools: {'pool-1-thread-1': 'pool-1', 'pool-1-thread-2': 'pool-1'}};
+  write('small', SMALL_HEAD, SMALL, threads);
   write('server', {...SMALL_HEAD, title: 'orders-service'}, serverLike(20_000));
   const hostile = HOSTILE_NAMES[0]!;
   write('hostile', {...HEAD, title: hostile, file: hostile, jvm: hostile, producer: hostile, problems: HOSTILE_NAMES,
                     damaged: true, verdict: HOSTILE_NAMES,
                     engines: [{...HEAD.engines[0]!, name: hostile, mechanism: hostile, why: hostile, dropped: {[hostile]: 1}}]},
     HOSTILE_NAMES.map((name, i) => ({thread: name, stack: [`${name}|c2|1`, `inner ${name}|inlined|2`], ns: (20 - i) * 1e6})));
-  write('alloc', {...HEAD, title: 'alloc', profile: 'alloc', unit: 'bytes',
-                  engines: [{...HEAD.engines[0]!, name: 'alloc', interval_ns: 0, interval_bytes: 512 * 1024}]}, [
+  writeAll('alloc', {...HEAD, title: 'alloc',
+                  engines: [{...HEAD.engines[0]!, name: 'alloc', interval_ns: 0, interval_bytes: 512 * 1024}]}, {alloc: [
     {thread: 'main', stack: ['app.Main.main|java|12', 'app.Json.parse|java|77', 'byte[]|class'], ns: 3 * 1024 ** 3, samples: 600},
     {thread: 'main', stack: ['app.Main.main|java|12', 'app.Json.parse|java|77', 'java.lang.String|class'], ns: 1024 ** 3, samples: 200},
-  ]);
+  ]});
   const against = {file: hostile, jvm: hostile, duration_ns: 20e9, samples: 1000, per: 'second'};
   write('compared', {...HEAD, title: 'compared', against, verdict: ['app.Main.slower got slower.']}, [
     ...CHANGED, {thread: hostile, stack: [`${hostile}|c2|1`], ns: 0, before: 1e6, samples: 1},
   ]);
   write('deep', {...HEAD, title: 'deep'}, deep(100_000));
-  write('empty', {...HEAD, title: 'empty', engines: [], samples: {count: 0, failed: 0, imprecise: 0, truncated: 0}}, []);
+  write('empty', {...HEAD, title: 'empty', engines: []}, []);
   return written;
 }

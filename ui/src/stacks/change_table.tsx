@@ -12,12 +12,13 @@ interface Props {
   readonly view: View;
   readonly palette: Palette;
   readonly query: string;
+  readonly matches: Uint8Array | null; // by name: only these
   readonly onFind: (name: string) => void;
 }
 
-export function ChangeTable({view, palette, query, onFind}: Props) {
+export function ChangeTable({view, palette, query, matches, onFind}: Props) {
   const {profile, calls, coloring} = view;
-  const table = useMemo(() => mostChanged(calls, profile.names.length, MOST), [calls]);
+  const table = useMemo(() => mostChanged(calls, profile.names.length, MOST, matches), [calls, matches]);
   return (
     <section class="methods" aria-labelledby="methods-title">
       <h2 id="methods-title">Most changed methods (self)</h2>

@@ -4,7 +4,7 @@ import {splitName} from '../model/names';
 import {Swatch} from './swatch';
 
 // Class and method first: the package is what may be cut off.
-function MethodName({name}: {name: string}) {
+export function MethodName({name}: {name: string}) {
   const {inner, outer} = splitName(name);
   return (
     <bdi dir="ltr">
@@ -29,5 +29,24 @@ export function MethodButton({name, kind, paint, note, onFind}: ButtonProps) {
       <span class="hidden">{kind} </span>
       <MethodName name={name} />
     </button>
+  );
+}
+
+interface LinkProps {
+  readonly name: string;
+  readonly kind: string;
+  readonly paint: Paint;
+  readonly note: string;
+  readonly href: string;
+}
+
+// A method that leads to another view.
+export function MethodLink({name, kind, paint, note, href}: LinkProps) {
+  return (
+    <a class="method" href={href} title={`${clipped(name, 600)}\n${kind}: ${note}`} tabIndex={-1}>
+      <Swatch paint={paint} />
+      <span class="hidden">{kind} </span>
+      <MethodName name={name} />
+    </a>
   );
 }

@@ -13,13 +13,14 @@ interface Props {
   readonly view: View;
   readonly palette: Palette;
   readonly query: string;
+  readonly matches: Uint8Array | null; // by name: only these
   readonly onFind: (name: string) => void;
 }
 
-export function MethodTable({view, palette, query, onFind}: Props) {
+export function MethodTable({view, palette, query, matches, onFind}: Props) {
   const [by, setBy] = useState<'self' | 'total'>('self');
   const {profile, calls} = view;
-  const table = useMemo(() => hottestMethods(calls, profile.names.length, by, MOST), [calls, by]);
+  const table = useMemo(() => hottestMethods(calls, profile.names, by, MOST, matches), [calls, by, matches]);
   const whole = calls.total[0]!;
   const heading = (key: 'self' | 'total') => (
     <th scope="col" class="number" aria-sort={by === key ? 'descending' : 'none'}>

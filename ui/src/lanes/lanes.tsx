@@ -1,0 +1,5 @@
+import type {ViewProps} from '../shell/state';
+
+export function Lanes(_: ViewProps) {
+  return <p class="empty" role="status">This view is not here yet.</p>;
+}
