@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import {Columns} from '../src/data/columns';
 import {aspectsOf, labelOf, type Aspect} from '../src/locks/aspects';
+import {blameGraph, casesOf} from '../src/locks/blame';
 import {contentionsOf, EVERYTHING, type Contentions, type Cut} from '../src/locks/contentions';
 import {lockTree, nodeAt, pathOf, type LockTree} from '../src/locks/lock_tree';
 import {percentiles} from '../src/locks/spread';
@@ -137,4 +138,33 @@ test('300,000 contentions are broken down by five aspects', () => {
   const tree = lockTree(large, threads, EVERYTHING, by);
   assert.equal(tree.times[0], 300_000);
   assert.equal(tree.children(0).reduce((sum, node) => sum + tree.blocked[node]!, 0), tree.blocked[0]);
+});
+
+test('the ways in which it happened, most time first, with a contention that is one', () => {
+  const {cases, all, ns} = casesOf(data, EVERYTHING, ['class', 'blocked-method'], pathOf(treeOf(['class', 'blocked-method']), 1));
+  assert.equal(ns, 325);
+  assert.equal(all, 4);
+  assert.deepEqual(cases[0], {row: 1, piece: 4, ns: 260, times: 2});
+});
+
+test('who blocks whom, by thread, by pool and by method', () => {
+  const byThread = blameGraph(data, threads, EVERYTHING, ['class'], [], 'thread');
+  assert.deepEqual(byThread.owners.map(({label, ns}) => [label, ns]), [['t2', 260], ['t1', 80], ['[unknown owner]', 25], ['[hand-off]', 10]]);
+  assert.deepEqual(byThread.blocked.map(({label, ns}) => [label, ns]), [['t1', 225], ['t0', 150]]);
+  assert.deepEqual(byThread.edges.slice(0, 2), [{owner: 0, blocked: 0, ns: 200, times: 1}, {owner: 1, blocked: 1, ns: 80, times: 2}]);
+  const pools = blameGraph(data, threadsNamed(['t0', 't1', 't2'], [], ['pool', 'pool', '']), EVERYTHING, ['class'], [], 'pool');
+  assert.deepEqual(pools.blocked.map(({label, ns}) => [label, ns]), [['pool', 375]]);
+  const methods = blameGraph(data, threads, EVERYTHING, ['class'], [], 'method');
+  assert.deepEqual(methods.edges[0], {owner: 0, blocked: 0, ns: 260, times: 2});
+  assert.equal(methods.owners[0]!.label, 'app.byName');
+});
+
+test('of many nodes the last are one', () => {
+  const many = Array.from({length: 50}, (_, i) => `w${i}`);
+  const specs = many.map((_, i): ContentionSpec => ({begin: i, lock: 'A@1', thread: i, chain: ['m'], pieces: [{ns: 100 - i, thread: (i + 1) % 50}]}));
+  const lots = threadsNamed(many);
+  const graph = blameGraph(contentionsOf(new Columns(encodeLocks(specs)), recordingOf({}, lots, {})), lots, EVERYTHING, ['class'], [], 'thread');
+  assert.equal(graph.blocked.length, 12);
+  assert.equal(graph.blocked[11]!.label, '39 others');
+  assert.equal(graph.edges.reduce((sum, edge) => sum + edge.ns, 0), graph.ns);
 });
