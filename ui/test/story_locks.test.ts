@@ -76,17 +76,17 @@ test('chains are shown without the insides of locking', () => {
 });
 
 test('a part of the time cuts contentions and their pieces, as report --from --to does', () => {
-  const tree = treeOf(['owner-thread'], {from: 130, to: 160, whole: false, threads: null});
+  const tree = treeOf(['owner-thread'], {from: 130, to: 160, whole: false, isChosen: null, rows: null});
   assert.deepEqual(rows(tree), [
     {label: 't2', blocked: 20, times: 2}, {label: '[hand-off]', blocked: 10, times: 1}, {label: 't1', blocked: 10, times: 1}]);
   assert.equal(tree.times[0], 2);
   assert.equal(tree.blocked[0], 40);
   assert.equal(tree.longest[0], 30);
-  assert.equal(treeOf(['class'], {from: 700, to: 900, whole: false, threads: null}).blocked[0], 0);
+  assert.equal(treeOf(['class'], {from: 700, to: 900, whole: false, isChosen: null, rows: null}).blocked[0], 0);
 });
 
 test('only contentions of the chosen threads', () => {
-  const tree = treeOf(['blocked-thread'], {...EVERYTHING, threads: Uint8Array.of(0, 1, 0)});
+  const tree = treeOf(['blocked-thread'], {...EVERYTHING, isChosen: (thread) => thread === 1});
   assert.deepEqual(rows(tree), [{label: 't1', blocked: 225, times: 2}]);
 });
 

@@ -4,12 +4,12 @@ import type {TimeRange} from '../shell/state';
 import type {Cut} from '../locks/contentions';
 
 // The selected range as times, with the chosen threads.
-export function cutOf(head: Head, range: TimeRange | null, threads: Uint8Array | null): Cut {
-  if (range === null) return {from: -Infinity, to: Infinity, whole: true, threads};
+export function cutOf(head: Head, range: TimeRange | null, isChosen: Cut['isChosen'], rows: Uint8Array | null = null): Cut {
+  if (range === null) return {from: -Infinity, to: Infinity, whole: true, isChosen, rows};
   return {
     from: range.first <= 0 ? -Infinity : range.first * head.moment_ns,
     to: range.end >= head.moments ? Infinity : range.end * head.moment_ns,
-    whole: range.first <= 0 && range.end >= head.moments, threads,
+    whole: range.first <= 0 && range.end >= head.moments, isChosen, rows,
   };
 }
 

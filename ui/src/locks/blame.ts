@@ -1,7 +1,7 @@
 // Who was blocked where, by whom: pairs of call chains, and the graph of threads or methods that blocked each other.
 import type {Threads} from '../data/recording';
 import {isOfOwner, labelOf, MORE, shortLabelOf, type Aspect} from './aspects';
-import {clippedLength, isLock, type Contentions, type Cut} from './contentions';
+import {clippedLength, isInCut, isLock, type Contentions, type Cut} from './contentions';
 import {aspectKeys} from './lock_tree';
 
 // Calls `tell` with each piece of the contentions that the path of keys leads to.
@@ -13,7 +13,7 @@ export function eachPiece(data: Contentions, cut: Cut, by: readonly Aspect[], pa
   const ofPiece = wanted.filter((each) => each.ofOwner);
   for (let row = 0; row < data.count; row++) {
     if (!allGroups && !isLock(data.group[row]!)) continue;
-    if (cut.threads !== null && cut.threads[data.thread[row]!] === 0) continue;
+    if (!isInCut(data, cut, row)) continue;
     if (!ofRow.every(({keys, key}) => keys[row] === key)) continue;
     const begin = data.begin[row]!;
     let part = 1;
@@ -89,7 +89,7 @@ export interface GraphNode {
   readonly label: string; // in full
   readonly short: string;
   readonly ns: number;
-  readonly merged: number; // how many it stands for
+  readonly key: number; // of the aspect; MORE if it stands for several
 }
 
 export interface GraphEdge {
@@ -155,11 +155,11 @@ export function blameGraph(data: Contentions, threads: Threads, cut: Cut, by: re
     const room = sorted.length <= MOST_IN_COLUMN ? sorted.length : MOST_IN_COLUMN - 1;
     const index = new Map(sorted.map(([key], i) => [key, Math.min(i, room)]));
     const nodes = sorted.slice(0, room).map(([key, ns]): GraphNode =>
-      ({label: label(aspect, key, false), short: label(aspect, key, true), ns, merged: 1}));
+      ({label: label(aspect, key, false), short: label(aspect, key, true), ns, key}));
     const rest = sorted.slice(room);
     if (rest.length > 0) {
       const words = `${rest.length.toLocaleString('en')} others`;
-      nodes.push({label: words, short: words, ns: rest.reduce((sum, [, ns]) => sum + ns, 0), merged: rest.length});
+      nodes.push({label: words, short: words, ns: rest.reduce((sum, [, ns]) => sum + ns, 0), key: MORE});
     }
     return {nodes, index};
   };

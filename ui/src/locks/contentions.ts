@@ -83,10 +83,14 @@ export interface Cut {
   readonly from: number;
   readonly to: number;
   readonly whole: boolean; // of the time
-  readonly threads: Uint8Array | null;
+  readonly isChosen: ((thread: number) => boolean) | null; // null: all
+  readonly rows: Uint8Array | null; // by contention: what a search left; null: all
 }
 
-export const EVERYTHING: Cut = {from: -Infinity, to: Infinity, whole: true, threads: null};
+export const EVERYTHING: Cut = {from: -Infinity, to: Infinity, whole: true, isChosen: null, rows: null};
+
+export const isInCut = (data: Contentions, cut: Cut, row: number): boolean =>
+  (cut.rows === null || cut.rows[row] === 1) && (cut.isChosen === null || cut.isChosen(data.thread[row]!));
 
 // Of an interval, what is in the selected time: as the command cuts (src/analysis/selection.h). Negative: nothing.
 export function clippedLength(cut: Cut, begin: number, end: number): number {

@@ -2,7 +2,7 @@
 // src/analysis/lock_profile.cpp: a contention counts once in each node in which it has pieces, with their sum.
 import type {Threads} from '../data/recording';
 import {isOfOwner, keysOf, labelOf, MORE, type Aspect} from './aspects';
-import {clippedLength, isLock, type Contentions, type Cut} from './contentions';
+import {clippedLength, isInCut, isLock, type Contentions, type Cut} from './contentions';
 import {percentiles} from './spread';
 
 const MOST_NODES = 1_000_000;
@@ -54,7 +54,7 @@ class Nodes {
   add(parent: number, key: number): number {
     const node = this.count++;
     if (node === this.parent.length) {
-      const larger = (old: Int32Array): Int32Array => {
+      const larger = (old: Int32Array): Int32Array<ArrayBuffer> => {
         const into = new Int32Array(old.length * 2);
         into.set(old);
         return into;
@@ -130,7 +130,7 @@ function keptRows(data: Contentions, cut: Cut, allGroups: boolean, byGroup: Floa
   const ns = new Float64Array(data.count);
   let kept = 0;
   for (let i = 0; i < data.count; i++) {
-    if (cut.threads !== null && cut.threads[data.thread[i]!] === 0) continue;
+    if (!isInCut(data, cut, i)) continue;
     let length = data.length[i]!;
     if (!cut.whole) {
       const begin = data.begin[i]!;
