@@ -215,14 +215,20 @@ int run_export(const Arguments& arguments) {
   }
   if (format.convert != nullptr) return export_file(arguments, format);
   if (format.write == nullptr) return export_csv(arguments);
-  auto model = load_recording_operand("export", arguments);
+  // The page shows locks, too: of a large recording only while it is read.
+  exporting::PageParts page;
+  const bool to_page = format.name == "html";
+  analysis::LockPass locks(to_page ? std::optional(page.question()) : std::nullopt);
+  auto model = load_recording_operand("export", arguments, &locks);
   if (!model) return fail(model.error());
   if (arguments.has("wakers")) {
     if (Status shown = show_wakers(*model); !shown) return fail(shown.error());
   }
   if (arguments.has("against")) return export_against(arguments, *model);
   const auto written = write_output(arguments, [&](int fd) {
-    return through_stream(fd, [&](std::ostream& out) { return format.write(*model, out); });
+    return through_stream(fd, [&](std::ostream& out) {
+      return to_page ? exporting::export_html(*model, file_name(*model), out, page) : format.write(*model, out);
+    });
   });
   if (!written) return fail(written.error());
   return tell_problems(*model);

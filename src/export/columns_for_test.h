@@ -66,7 +66,10 @@ class ColumnsForTest {
       into.resize(rows);
       if (kind == 3) {
         int64_t row = -1;
-        while (at_ < column_end) into.at(static_cast<size_t>(row += number())) = number();
+        while (at_ < column_end) {
+          row += number();
+          into.at(static_cast<size_t>(row)) = number();
+        }
       }
       int64_t last = 0;
       for (size_t i = 0; kind != 3 && i < rows; ++i) {

@@ -29,8 +29,7 @@ void add_time(int64_t& sum, int64_t ns) {
 
 }  // namespace
 
-LockCollector::LockCollector(const LockRoom& room)
-    : room_(room), locks_{room.locks, {}, 0, {}}, parks_{room.parks, {}, 0, {}} {}
+LockCollector::LockCollector(const LockRoom& room) : room_(room) {}
 
 void LockCollector::add(const LockCode& code, const Contention& contention, std::span<const Piece> pieces) {
   Row& row = scratch_;
@@ -63,7 +62,7 @@ void LockCollector::add(const LockCode& code, const Contention& contention, std:
 
 void LockCollector::keep(const Row& row) {
   Longest& kind = kind_of(row);
-  if (kind.rows.size() >= kind.most + kind.most / 2) drop_shorter(kind, kind.most);
+  if (kind.rows.size() >= most_of(kind) + most_of(kind) / 2) drop_shorter(kind);
   kind.rows.push_back(row);
   Row& kept = kind.rows.back();
   if (kept.owners.size() > room_.in_order) {
@@ -74,7 +73,12 @@ void LockCollector::keep(const Row& row) {
   if (pieces_ > room_.pieces) spare_pieces();
 }
 
-void LockCollector::drop_shorter(Longest& longest, size_t most) {
+size_t LockCollector::most_of(const Longest& longest) const {
+  return &longest == &parks_ ? room_.parks : room_.one_by_one - std::min(parks_.rows.size(), room_.parks);
+}
+
+void LockCollector::drop_shorter(Longest& longest) {
+  const size_t most = most_of(longest);
   if (longest.rows.size() <= most) return;
   const auto middle = longest.rows.begin() + static_cast<std::ptrdiff_t>(most);
   std::nth_element(longest.rows.begin(), middle, longest.rows.end(),
@@ -225,12 +229,6 @@ void LockCollector::coarsen_alike() {
 
 namespace {
 
-// The columns, row by row.
-struct LockColumns {
-  std::vector<int64_t> begin, length, lock, thread, chain, method, group, after_wait, more, longest, pieces;
-  std::vector<int64_t> piece_length, piece_longest, owner_kind, owner_thread, owner_chain, owner_method;
-};
-
 // The locks and classes that rows name.
 class Objects {
  public:
@@ -266,8 +264,8 @@ class Objects {
 
 LockCollector::Encoded LockCollector::encode(const analysis::Model& model, const PageThreads& threads,
                                              const PageTime& time) {
-  drop_shorter(locks_, locks_.most);
-  drop_shorter(parks_, parks_.most);
+  drop_shorter(parks_);
+  drop_shorter(locks_);
   std::vector<const Row*> rows;
   for (const auto* all : {&locks_.rows, &parks_.rows, &alike_}) {
     for (const Row& row : *all) rows.push_back(&row);
@@ -276,57 +274,64 @@ LockCollector::Encoded LockCollector::encode(const analysis::Model& model, const
                    [](const Row* a, const Row* b) { return a->contention.begin_ns < b->contention.begin_ns; });
 
   Encoded out{{}, locks_.totals, parks_.totals, 0};
-  LockColumns columns;
+  size_t pieces = 0;
   PageChains chains(model);
   Objects objects(model);
   for (const Row* row : rows) {
-    const Contention& contention = row->contention;
-    LockTotals& totals = analysis::is_lock(contention.group) ? out.locks : out.parks;
+    LockTotals& totals = analysis::is_lock(row->contention.group) ? out.locks : out.parks;
     totals.kept += 1 + row->more;
     add_time(totals.kept_ns, row->length);
     add_time(out.owners_left_out_ns, row->left_out_ns);
-    columns.begin.push_back(time.since_start(contention.begin_ns));
-    columns.length.push_back(row->length);
-    columns.lock.push_back(objects.row_and_1(contention.lock));
-    columns.thread.push_back(threads.has(contention.thread) ? threads.row_of(contention.thread) : 0);
-    columns.chain.push_back(chains.chain_of(contention.stack));
-    columns.method.push_back(chains.method_of(contention.stack));
-    columns.group.push_back(static_cast<int64_t>(contention.group));
-    columns.after_wait.push_back(contention.after_wait ? 1 : 0);
-    columns.more.push_back(static_cast<int64_t>(row->more));
-    columns.longest.push_back(row->more > 0 ? row->longest : 0);
-    columns.pieces.push_back(static_cast<int64_t>(row->owners.size()));
-    for (const OwnerTime& piece : row->owners) {
-      const Owner& owner = piece.owner;
-      columns.piece_length.push_back(piece.ns);
-      columns.piece_longest.push_back(row->more > 0 ? piece.longest : 0);
-      columns.owner_kind.push_back(static_cast<int64_t>(owner.kind));
-      columns.owner_thread.push_back(threads.has(owner.thread) ? 1 + int64_t{threads.row_of(owner.thread)} : 0);
-      columns.owner_chain.push_back(chains.chain_of(owner.stack));
-      columns.owner_method.push_back(chains.method_of(owner.stack));
-    }
+    pieces += row->owners.size();
+    chains.chain_of(row->contention.stack);
+    for (const OwnerTime& piece : row->owners) chains.chain_of(piece.owner.stack);
+    objects.row_and_1(row->contention.lock);
   }
 
+  // One column after the other: all at once would need more memory than the rows.
+  std::vector<int64_t> column;
+  const auto per_row = [&](auto value) -> const std::vector<int64_t>& {
+    column.clear();
+    column.reserve(rows.size());
+    for (const Row* row : rows) column.push_back(static_cast<int64_t>(value(*row)));
+    return column;
+  };
+  const auto per_piece = [&](auto value) -> const std::vector<int64_t>& {
+    column.clear();
+    column.reserve(pieces);
+    for (const Row* row : rows) {
+      for (const OwnerTime& piece : row->owners) column.push_back(static_cast<int64_t>(value(*row, piece)));
+    }
+    return column;
+  };
+  const auto thread_row = [&](analysis::ThreadIndex thread) {
+    return threads.has(thread) ? threads.row_of(thread) : 0;
+  };
   ColumnWriter writer;
   chains.put(writer);
   objects.put(writer);
-  writer.differences("begin", columns.begin);
-  writer.numbers("length", columns.length);
-  writer.numbers("lock", columns.lock);
-  writer.numbers("thread", columns.thread);
-  writer.numbers("chain", columns.chain);
-  writer.numbers("method", columns.method);
-  writer.numbers("group", columns.group);
-  writer.numbers("after_wait", columns.after_wait);
-  writer.sparse("more", columns.more);
-  writer.sparse("longest", columns.longest);
-  writer.numbers("pieces", columns.pieces);
-  writer.numbers("piece_length", columns.piece_length);
-  writer.sparse("piece_longest", columns.piece_longest);
-  writer.numbers("owner_kind", columns.owner_kind);
-  writer.numbers("owner_thread", columns.owner_thread);
-  writer.numbers("owner_chain", columns.owner_chain);
-  writer.numbers("owner_method", columns.owner_method);
+  writer.differences("begin", per_row([&](const Row& row) { return time.since_start(row.contention.begin_ns); }));
+  writer.numbers("length", per_row([](const Row& row) { return row.length; }));
+  writer.numbers("lock", per_row([&](const Row& row) { return objects.row_and_1(row.contention.lock); }));
+  writer.numbers("thread", per_row([&](const Row& row) { return thread_row(row.contention.thread); }));
+  writer.numbers("chain", per_row([&](const Row& row) { return chains.chain_of(row.contention.stack); }));
+  writer.numbers("method", per_row([&](const Row& row) { return chains.method_of(row.contention.stack); }));
+  writer.numbers("group", per_row([](const Row& row) { return row.contention.group; }));
+  writer.numbers("after_wait", per_row([](const Row& row) { return row.contention.after_wait ? 1 : 0; }));
+  writer.sparse("more", per_row([](const Row& row) { return row.more; }));
+  writer.sparse("longest", per_row([](const Row& row) { return row.more > 0 ? row.longest : 0; }));
+  writer.numbers("pieces", per_row([](const Row& row) { return row.owners.size(); }));
+  writer.numbers("piece_length", per_piece([](const Row&, const OwnerTime& piece) { return piece.ns; }));
+  writer.sparse("piece_longest",
+                per_piece([](const Row& row, const OwnerTime& piece) { return row.more > 0 ? piece.longest : 0; }));
+  writer.numbers("owner_kind", per_piece([](const Row&, const OwnerTime& piece) { return piece.owner.kind; }));
+  writer.numbers("owner_thread", per_piece([&](const Row&, const OwnerTime& piece) {
+                   return threads.has(piece.owner.thread) ? 1 + int64_t{threads.row_of(piece.owner.thread)} : 0;
+                 }));
+  writer.numbers("owner_chain",
+                 per_piece([&](const Row&, const OwnerTime& piece) { return chains.chain_of(piece.owner.stack); }));
+  writer.numbers("owner_method",
+                 per_piece([&](const Row&, const OwnerTime& piece) { return chains.method_of(piece.owner.stack); }));
   out.bytes = std::move(writer).finish();
   return out;
 }

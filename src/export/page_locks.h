@@ -17,12 +17,12 @@
 namespace tarsier::exporting {
 
 struct LockRoom {
-  size_t locks = 200'000;      // contentions of locks that are kept one by one
-  size_t parks = 100'000;      // likewise, of what threads are parked for that is no lock
-  size_t alike = 200'000;      // rows that stand for several
-  size_t pieces = 3'000'000;   // of those that are kept one by one
-  size_t in_order = 32;        // a contention with more pieces has one for each owner
-  size_t owners_of_alike = 4;  // in rows that stand for several
+  size_t one_by_one = 300'000;  // contentions that are kept as they are
+  size_t parks = 100'000;       // of these: of what threads are parked for that is no lock; there is no end to these
+  size_t alike = 200'000;       // rows that stand for several
+  size_t pieces = 3'000'000;    // of those that are kept one by one
+  size_t in_order = 32;         // a contention with more pieces has one for each owner
+  size_t owners_of_alike = 8;   // in rows that stand for several
 };
 
 // What became of the contentions of some groups.
@@ -33,7 +33,7 @@ struct LockTotals {
 
 class LockCollector {
  public:
-  explicit LockCollector(const LockRoom& room = {});
+  explicit LockCollector(const LockRoom& room = LockRoom());
 
   void add(const analysis::LockCode& code, const analysis::Contention& contention,
            std::span<const analysis::Piece> pieces);
@@ -66,7 +66,6 @@ class LockCollector {
   };
   // Those that are kept one by one, of locks or of what is none.
   struct Longest {
-    size_t most;
     std::vector<Row> rows;
     int64_t shortest = 0;  // shorter ones have no chance
     LockTotals totals;
@@ -74,7 +73,8 @@ class LockCollector {
 
   [[nodiscard]] Longest& kind_of(const Row& row) { return analysis::is_lock(row.contention.group) ? locks_ : parks_; }
   void keep(const Row& row);
-  void drop_shorter(Longest& longest, size_t most);
+  [[nodiscard]] size_t most_of(const Longest& longest) const;
+  void drop_shorter(Longest& longest);
   void spare_pieces();
   void add_alike(Row& row);
   uint32_t find_alike(const Row& row);

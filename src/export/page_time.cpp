@@ -21,7 +21,7 @@ PageTime::PageTime(const analysis::Model& model)
     : start_ns_(model.start_ns),
       length_ns_(model.duration.count > 0 ? model.duration.count : length_by_samples(model)) {
   count_moments();
-  while (length_ns_ / moment_ns_ >= kMostMoments) coarsen();
+  while (moments_ > kMostMoments) coarsen();
 }
 
 void PageTime::coarsen() {
