@@ -22,6 +22,14 @@ export const SMALL: readonly StackSpec[] = [
   {thread: '[not sampled]', stack: ['[JIT]|marker'], ns: 20e6, samples: 0},
 ];
 
+// SMALL in ten moments: main's parsing in the first four, its printing in the fifth, the pool in the rest.
+export const TIMED: readonly StackSpec[] = SMALL.flatMap((spec, i) => {
+  if (spec.samples === 0) return [spec]; // not sampled: no times are known
+  const [first, end] = i < 3 ? [0, 4] : i === 3 ? [4, 5] : [5, 10];
+  return Array.from({length: end - first}, (_, k) => (
+    {...spec, ns: spec.ns / (end - first), samples: spec.samples! / (end - first), moment: first + k}));
+});
+
 export const SMALL_HEAD = {...HEAD, verdict: [
   'Recorded 30 s of JVM 17.0.15+6-Debian (pid 4242): 28.4 s of CPU time, 0.95 of 8 CPUs.',
   'Hottest method: app.Json.parse with 66.7 % of the sampled CPU time (95 % sure: 66.1 to 67.2 %).',

@@ -1,106 +1,17 @@
-// The page in a real browser, opened from disk as users do.
+// The shell and the flame graph in a real browser.
 import assert from 'node:assert/strict';
-import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
-import {tmpdir} from 'node:os';
-import test, {after, before} from 'node:test';
-import {chromium, type BrowserContext, type Page} from 'playwright-core';
-import {writePages} from './pages';
+import {readFileSync} from 'node:fs';
+import test from 'node:test';
+import {chromium} from 'playwright-core';
+import {clickAt, colourAt, FLAGS, foundOf, pages, plain, pointAt, statusOf, withPage, zoomOf} from './harness';
 
-const FLAGS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-               '--disable-background-networking', '--disable-component-update', '--disable-sync'];
-const folder = mkdtempSync(`${tmpdir()}/tarsier-page-`);
-let context: BrowserContext;
-let pages: Record<string, string>;
-
-before(async () => {
-  pages = writePages(`${folder}/pages`);
-  context = await chromium.launchPersistentContext(`${folder}/profile`, {
-    executablePath: process.env['CHROMIUM']!, args: FLAGS, viewport: {width: 1280, height: 800},
-  });
-  context.setDefaultTimeout(10_000);
-});
-after(async () => {
-  await context?.close();
-  rmSync(folder, {recursive: true, force: true});
-});
-
-interface Opened {
-  readonly page: Page;
-  readonly complaints: string[];
-}
-
-// Every test also asserts that the page says nothing on the console and asks for nothing but itself.
-async function withPage(name: string, check: (page: Page) => Promise<void>): Promise<void> {
-  const {page, complaints} = await open(name);
-  try {
-    await check(page);
-    assert.deepEqual(complaints, []);
-  } finally {
-    await page.close();
-  }
-}
-
-async function open(name: string): Promise<Opened> {
-  const page = await context.newPage();
-  const complaints: string[] = [];
-  const url = `file://${pages[name]}`;
-  page.on('console', (message) => {
-    if (message.text().includes('getImageData')) return; // our own reading of colours
-    complaints.push(`console ${message.type()}: ${message.text()}`);
-  });
-  page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
-  page.on('dialog', (dialog) => {
-    complaints.push(`dialog: ${dialog.message()}`);
-    void dialog.dismiss();
-  });
-  page.on('request', (request) => {
-    if (request.url() !== url && request.url() !== 'data:,') complaints.push(`request: ${request.url()}`);
-  });
-  await page.goto(url);
-  return {page, complaints};
-}
-
-const statusOf = async (page: Page): Promise<string> => (await page.innerText('#selection')).replace(/\u202f/g, ' ');
-const foundOf = async (page: Page): Promise<string> => (await page.innerText('#search-result')).replace(/\u202f/g, ' ');
-const zoomOf = async (page: Page): Promise<string> =>
-  (await page.innerText('.breadcrumbs [aria-current]')).replace(/\u202f/g, ' ');
-
-// The middle of a share of a row, rows counted from the root (at the bottom unless the root is at the top).
-async function pointAt(page: Page, row: number, share: number, rootAtTop = false): Promise<{x: number; y: number}> {
-  const box = (await page.locator('canvas').boundingBox())!;
-  return {x: box.x + box.width * share, y: rootAtTop ? box.y + row * 18 + 9 : box.y + box.height - row * 18 - 9};
-}
-async function clickAt(page: Page, row: number, share: number): Promise<void> {
-  const {x, y} = await pointAt(page, row, share);
-  await page.mouse.click(x, y);
-}
-async function colourAt(page: Page, row: number, share: number): Promise<string> {
-  const {x, y} = await pointAt(page, row, share);
-  return page.evaluate(([px, py]) => {
-    const canvas = document.querySelector('canvas')!;
-    const box = canvas.getBoundingClientRect();
-    const data = canvas.getContext('2d')!.getImageData((px! - box.left) * devicePixelRatio,
-      (py! - box.top) * devicePixelRatio, 1, 1).data;
-    return `#${[...data.slice(0, 3)].map((value) => value.toString(16).padStart(2, '0')).join('')}`;
-  }, [x, y]);
-}
-
-test('the head says what was recorded', () => withPage('small', async (page) => {
-  const text = (await page.innerText('header')).replace(/\u202f/g, ' ');
-  for (const fact of ['JVM 17.0.15+6-Debian', 'pid 4242', '30.0 s', 'agct, perf', '1 ms', '28,391 samples', '0.21 % failed',
-                      '9 dropped', 'Hottest method: app.Json.parse']) {
-    assert.ok(text.includes(fact), fact);
-  }
-  await page.click('summary');
-  const details = (await page.innerText('details')).replace(/\u202f/g, ' ');
-  for (const fact of ['28,400 taken = 28,391 written + 9 dropped (ring full 9)', 'gc 2.10 s, jit 900 ms',
-                      'perf events are permitted']) {
-    assert.ok(details.includes(fact), fact);
-  }
+test('the head says what was recorded', () => withPage('small', 'view=flame', async (page) => {
+  const text = plain(await page.innerText('header'));
+  for (const fact of ['JVM 17.0.15+6-Debian', 'pid 4242', '30.0 s', '900 cpu samples']) assert.ok(text.includes(fact), fact);
   assert.equal(await page.title(), 'demo \u00b7 tarsier');
 }));
 
-test('a click zooms, Escape, double click and breadcrumbs go back', () => withPage('small', async (page) => {
+test('a click zooms, Escape, double click and breadcrumbs go back', () => withPage('small', 'view=flame', async (page) => {
   assert.equal(await zoomOf(page), 'all');
   await clickAt(page, 2, 0.2);
   assert.equal(await zoomOf(page), 'Orders.load 50.0 %');
@@ -118,42 +29,42 @@ test('a click zooms, Escape, double click and breadcrumbs go back', () => withPa
   assert.equal(await zoomOf(page), 'all');
 }));
 
-test('hovering says name, weights, samples, type and line', () => withPage('small', async (page) => {
+test('hovering says name, weights, samples, type and line', () => withPage('small', 'view=flame', async (page) => {
   const {x, y} = await pointAt(page, 2, 0.2);
   await page.mouse.move(x, y);
   const text = (await page.innerText('.tooltip')).replace(/\u202f/g, ' ');
-  assert.equal(text, 'app.Orders.load\ntotal 500 ms, 50.0 % \u00b7 self 100 ms, 10.0 % \u00b7 500 samples\n' +
+  assert.equal(text, 'app.Orders.load\ntotal 500 ms, 50.0 % (95 % sure: 47.1\u201352.9 %) \u00b7 self 100 ms, 10.0 % \u00b7 500 samples\n' +
                      'c2 \u00b7 lines 40 80.0 %, 41 20.0 %');
 }));
 
-test('a search shows the share of all stacks with a match', () => withPage('small', async (page) => {
+test('a search shows the share of all stacks with a match', () => withPage('small', 'view=flame', async (page) => {
   await page.keyboard.press('/');
   await page.keyboard.type('json');
   assert.equal(await foundOf(page), '60.0 % matched \u00b7 600 ms');
   assert.equal(await colourAt(page, 3, 0.35), '#7b2d8e');
-  await page.fill('input', '(');
+  await page.fill('.search input', '(');
   assert.equal(await foundOf(page), 'no match');
   await page.click('button.regex');
   assert.match(await foundOf(page), /Invalid regular expression/);
-  await page.fill('input', '^app\\.(Json|Report)');
+  await page.fill('.search input', '^app\\.(Json|Report)');
   assert.equal(await foundOf(page), '70.0 % matched \u00b7 700 ms');
   await page.keyboard.press('r');
   await page.click('button:has-text("Reverse")');
-  assert.equal(await page.inputValue('input'), '^app\\.(Json|Report)r');
-  await page.fill('input', '^app\\.(Json|Report)');
+  assert.equal(await page.inputValue('.search input'), '^app\\.(Json|Report)r');
+  await page.fill('.search input', '^app\\.(Json|Report)');
   assert.equal(await foundOf(page), '70.0 % matched \u00b7 700 ms');
-  await page.press('input', 'Escape');
+  await page.press('.search input', 'Escape');
   assert.equal(await foundOf(page), '');
 }));
 
-test('a method of the table is found by a click', () => withPage('small', async (page) => {
+test('a method of the table is found by a click', () => withPage('small', 'view=flame', async (page) => {
   const row = page.locator('.methods tbody tr').first();
   assert.match((await row.innerText()).replace(/\s+/g, ' '), /60\.0 % 60\.0 % inlined Json\.parse app/);
   await row.locator('button').click();
   assert.equal(await foundOf(page), '60.0 % matched \u00b7 600 ms');
 }));
 
-test('r reverses: hot methods first', () => withPage('small', async (page) => {
+test('r reverses: hot methods first', () => withPage('small', 'view=flame', async (page) => {
   await page.keyboard.press('r');
   assert.equal(await page.getAttribute('button:has-text("Reverse")', 'aria-pressed'), 'true');
   await page.focus('#flame');
@@ -166,7 +77,7 @@ test('r reverses: hot methods first', () => withPage('small', async (page) => {
   assert.equal(await zoomOf(page), 'Orders.load 30.0 %');
 }));
 
-test('t puts threads first, the list chooses one', () => withPage('small', async (page) => {
+test('t puts threads first, the list chooses one', () => withPage('small', 'view=flame', async (page) => {
   await page.keyboard.press('t');
   await page.focus('#flame');
   await page.keyboard.press('ArrowUp');
@@ -175,13 +86,13 @@ test('t puts threads first, the list chooses one', () => withPage('small', async
   await page.keyboard.press('ArrowRight');
   assert.match(await statusOf(page), /^pool-1-thread-1\s+total 250 ms, 25\.0 %/);
   await page.keyboard.press('t');
-  await page.selectOption('select', '1');
+  await page.selectOption('select', 't1');
   assert.match(await page.innerText('option:checked'), /25\.0.%\s+pool-1-thread-1 \(102\)/);
-  await page.fill('input', 'json');
+  await page.fill('.search input', 'json');
   assert.equal(await foundOf(page), '80.0 % matched \u00b7 200 ms');
 }));
 
-test('arrows, Enter, Escape, i and ? do what they say', () => withPage('small', async (page) => {
+test('arrows, Enter, Escape, i and ? do what they say', () => withPage('small', 'view=flame', async (page) => {
   await page.focus('#flame');
   for (const key of ['ArrowUp', 'ArrowUp', 'ArrowRight', 'ArrowUp']) await page.keyboard.press(key);
   assert.match(await statusOf(page), /^app\.Worker\.run/);
@@ -199,7 +110,7 @@ test('arrows, Enter, Escape, i and ? do what they say', () => withPage('small', 
   assert.equal(await zoomOf(page), 'all');
 }));
 
-test('the legend shows one type alone', () => withPage('small', async (page) => {
+test('the legend shows one type alone', () => withPage('small', 'view=flame', async (page) => {
   const before = await colourAt(page, 4, 0.55);
   await page.click('.legend button:has-text("vm")');
   assert.notEqual(await colourAt(page, 4, 0.55), before);
@@ -208,7 +119,7 @@ test('the legend shows one type alone', () => withPage('small', async (page) => 
   assert.equal(await colourAt(page, 4, 0.55), before);
 }));
 
-test('dark follows the system until d says otherwise', () => withPage('small', async (page) => {
+test('dark follows the system until d says otherwise', () => withPage('small', 'view=flame', async (page) => {
   const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   assert.equal(await background(), 'rgb(255, 255, 255)');
   await page.emulateMedia({colorScheme: 'dark'});
@@ -220,8 +131,8 @@ test('dark follows the system until d says otherwise', () => withPage('small', a
   await page.evaluate(() => localStorage.clear());
 }));
 
-test('hostile names run nothing and are seen as they are', () => withPage('hostile', async (page) => {
-  await page.click('summary');
+test('hostile names run nothing and are seen as they are', () => withPage('hostile', 'view=flame', async (page) => {
+  await page.click('summary'); // the problems
   await page.keyboard.press('t');
   await page.keyboard.press('r');
   await page.keyboard.press('r');
@@ -243,12 +154,12 @@ test('hostile names run nothing and are seen as they are', () => withPage('hosti
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
 }));
 
-test('a stack of 100,000 frames is drawn, scrolled, zoomed and reversed', () => withPage('deep', async (page) => {
+test('a stack of 100,000 frames is drawn, scrolled, zoomed and reversed', () => withPage('deep', 'view=flame', async (page) => {
   assert.equal(await page.evaluate(() => document.getElementById('flame')!.scrollHeight), 100_001 * 18);
   assert.equal(await colourAt(page, 1, 0.4), '#68aede');
   await page.evaluate(() => document.getElementById('flame')!.scrollTo(0, 900_000));
   await page.waitForTimeout(50);
-  const box = (await page.locator('canvas').boundingBox())!;
+  const box = (await page.locator('#flame canvas').boundingBox())!;
   await page.mouse.click(box.x + 20, box.y + box.height / 2);
   assert.match(await page.innerText('.breadcrumbs'), /more/);
   await page.keyboard.press('r');
@@ -258,16 +169,16 @@ test('a stack of 100,000 frames is drawn, scrolled, zoomed and reversed', () => 
   assert.match(await statusOf(page), /^app\.Deep\.level9\s+total 1\.00 s, 50\.0 %/);
 }));
 
-test('an empty recording says so', () => withPage('empty', async (page) => {
-  assert.equal(await page.innerText('.empty'), 'No samples in this recording.');
+test('an empty recording says so', () => withPage('empty', 'view=flame', async (page) => {
+  assert.match(await page.innerText('.empty'), /^No samples in this recording\.\s+/);
 }));
 
 for (const [width, height] of [[320, 640], [768, 1024], [1920, 1080], [3840, 2160]] as const) {
-  test(`${width} x ${height} holds the page without scrolling sideways`, () => withPage('server', async (page) => {
+  test(`${width} x ${height} holds the page without scrolling sideways`, () => withPage('server', 'view=flame', async (page) => {
     await page.setViewportSize({width, height});
     const sizes = await page.evaluate(() => ({
       page: document.documentElement.scrollWidth, window: innerWidth,
-      canvas: document.querySelector('canvas')!.clientWidth,
+      canvas: document.querySelector('#flame canvas')!.clientWidth,
     }));
     assert.ok(sizes.page <= sizes.window, JSON.stringify(sizes));
     assert.ok(sizes.canvas >= sizes.window * 0.6, JSON.stringify(sizes));
@@ -278,9 +189,10 @@ test('the canvas has a pixel for every pixel of the screen', async () => {
   const browser = await chromium.launch({executablePath: process.env['CHROMIUM']!, args: FLAGS});
   try {
     const page = await browser.newPage({deviceScaleFactor: 2});
-    await page.goto(`file://${pages['small']}`);
+    await page.goto(`file://${pages['small']}#view=flame`);
+    await page.waitForSelector('#flame');
     const [real, css] = await page.evaluate(() => {
-      const canvas = document.querySelector('canvas')!;
+      const canvas = document.querySelector<HTMLCanvasElement>('#flame canvas')!;
       return [canvas.width, canvas.clientWidth];
     });
     assert.equal(real, 2 * css!);
@@ -292,12 +204,11 @@ test('the canvas has a pixel for every pixel of the screen', async () => {
 for (const scheme of ['light', 'dark'] as const) {
   test(`axe finds nothing serious in ${scheme}`, async () => {
     for (const name of ['small', 'compared', 'hostile', 'empty']) {
-      await withPage(name, async (page) => {
+      await withPage(name, 'view=flame', async (page) => {
         await page.emulateMedia({colorScheme: scheme});
         await page.waitForFunction((want) => document.documentElement.dataset['theme'] === want, scheme);
         await page.keyboard.press('/');
         await page.keyboard.type('json');
-        await page.click('summary');
         await page.evaluate(readFileSync('node_modules/axe-core/axe.min.js', 'utf8'));
         const found = await page.evaluate(async () => {
           const axe = (window as unknown as {axe: {run: () => Promise<{violations: {id: string; impact: string;
@@ -310,21 +221,18 @@ for (const scheme of ['light', 'dark'] as const) {
   });
 }
 
-test('an allocation profile counts bytes and shows classes innermost', () => withPage('alloc', async (page) => {
+test('an allocation profile counts bytes and shows classes innermost', () => withPage('alloc', 'view=flame', async (page) => {
   await clickAt(page, 3, 0.3);
   const status = await statusOf(page);
   assert.match(status, /byte\[\]/);
   assert.match(status, /total 3\.00 GB, 75\.0 %/);
   assert.match(status, /class/);
-  const summary = (await page.innerText('.summary')).replace(/\u202f/g, ' ');
-  assert.match(summary, /512 kB/);
-  assert.match(summary, /allocation samples/);
+  assert.match(plain(await page.innerText('.summary')), /800 alloc samples/);
   assert.match(await page.innerText('.legend'), /class/);
 }));
 
-test('a comparison shows what changed, what is new and what is gone', () => withPage('compared', async (page) => {
+test('a comparison shows what changed, what is new and what is gone', () => withPage('compared', 'view=flame', async (page) => {
   const head = (await page.innerText('header')).replace(/\u202f/g, ' ');
-  assert.match(head, /app\.Main\.slower got slower/);
   assert.match(head, /compared with <\/script>/);
   assert.equal(await page.evaluate(() => (window as unknown as {hacked?: number}).hacked), undefined);
   const legend = await page.innerText('.legend');

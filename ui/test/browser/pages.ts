@@ -1,7 +1,7 @@
 // Writes the pages that the browser tests open.
 import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {encodeRecording, fillPage, HEAD, type StackSpec, type ThreadSpecs} from '../encode';
-import {CHANGED, serverLike, SMALL, SMALL_HEAD} from '../sample';
+import {CHANGED, serverLike, SMALL, SMALL_HEAD, TIMED} from '../sample';
 import type {Head} from '../../src/data/head';
 
 const HOSTILE_NAMES = [
@@ -16,6 +16,8 @@ const HOSTILE_NAMES = [
   'lone \ud800 surrogate',
   `long.${'x'.repeat(60_000)}`,
 ];
+
+const POOLS = Object.fromEntries(Array.from({length: 24}, (_, i) => [`http-worker-${i + 1}`, 'http-worker']));
 
 function deep(frames: number): StackSpec[] {
   return [{thread: 'deep', stack: Array.from({length: frames}, (_, i) => `app.Deep.level${i % 10}|c2|${i % 50}`), ns: 1e9,
@@ -36,7 +38,10 @@ export function writePages(folder: string): Record<string, string> {
   const threads = {osIds: {main: 101, 'pool-1-thread-1': 102, 'pool-1-thread-2': 103},
                    pools: {'pool-1-thread-1': 'pool-1', 'pool-1-thread-2': 'pool-1'}};
   write('small', SMALL_HEAD, SMALL, threads);
-  write('server', {...SMALL_HEAD, title: 'orders-service'}, serverLike(20_000));
+  writeAll('timed', {...SMALL_HEAD, title: 'timed', moments: 10, moment_ns: 100e6, duration_ns: 1e9}, {cpu: TIMED, alloc: [
+    {thread: 'main', stack: ['app.Main.main|java|12', 'byte[]|class'], ns: 1024 ** 3, samples: 200, moment: 4}]}, threads);
+  write('server', {...SMALL_HEAD, title: 'orders-service'}, serverLike(20_000).map((stack, i) => (
+    {...stack, moment: Math.floor(150 + 140 * Math.sin(i * 0.618) * Math.cos(i % 97))})), {pools: POOLS});
   const hostile = HOSTILE_NAMES[0]!;
   write('hostile', {...HEAD, title: hostile, file: hostile, jvm: hostile, producer: hostile, problems: HOSTILE_NAMES,
                     damaged: true, verdict: HOSTILE_NAMES,

@@ -1,6 +1,6 @@
 // Compiles the browser tests and runs them with Chromium. Without a Chromium they are skipped, and that is said.
 import {spawnSync} from 'node:child_process';
-import {existsSync} from 'node:fs';
+import {existsSync, readdirSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {build} from 'esbuild';
 
@@ -12,16 +12,28 @@ if (!chromium) {
   process.exit(0);
 }
 const ui = fileURLToPath(new URL('../..', import.meta.url));
-const out = `${ui}/dist/test/browser/page.test.mjs`;
+const wanted = process.argv.slice(2); // names of files, without .test.ts; none: all
+const tests = readdirSync(`${ui}/test/browser`).filter((name) => name.endsWith('.test.ts'))
+  .filter((name) => wanted.length === 0 || wanted.includes(name.replace('.test.ts', '')));
+const out = `${ui}/dist/test/browser`;
 await build({
-  entryPoints: [`${ui}/test/browser/page.test.ts`],
-  outfile: out,
+  entryPoints: tests.map((name) => `${ui}/test/browser/${name}`),
+  outdir: out,
+  outExtension: {'.js': '.mjs'},
   bundle: true,
   platform: 'node',
   format: 'esm',
   target: 'node18',
   external: ['playwright-core'],
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
   logLevel: 'warning',
 });
-const {status} = spawnSync(process.execPath, ['--test', out], {stdio: 'inherit', cwd: ui, env: {...process.env, CHROMIUM: chromium}});
-process.exit(status ?? 1);
+// One after the other: each has a browser of its own.
+let failed = 0;
+for (const name of tests) {
+  const {status} = spawnSync(process.execPath, ['--test', `${out}/${name.replace(/\.ts$/, '.mjs')}`],
+    {stdio: 'inherit', cwd: ui, env: {...process.env, CHROMIUM: chromium}});
+  failed ||= status ?? 1;
+}
+process.exit(failed);
