@@ -38,9 +38,9 @@ export function LaneDetails(props: Props) {
         <span class="gap" />
         <button type="button" onClick={onClose} aria-label="Close the details">{'\u00d7'}</button>
       </div>
-      {selection.kind === 'blocked' ? <Blocked {...props} row={selection.row} />
-        : selection.kind === 'waiting' ? <Waiting {...props} row={selection.row} />
-        : <Running {...props} thread={selection.thread} moment={selection.moment} />}
+      {selection.kind === 'running' ? <Running {...props} thread={selection.thread} moment={selection.moment} />
+        : selection.kind === 'blocked' ? <Blocked {...props} row={selection.row} />
+        : <Waiting {...props} row={selection.row} />}
     </section>
   );
 }
