@@ -1,8 +1,10 @@
 // What can only be said when the whole recording has been read, and load() itself.
 #include <algorithm>
+#include <utility>
 
 #include "analysis/engine_account.h"
 #include "analysis/loader.h"
+#include "analysis/so_far.h"
 #include "analysis/thread_kind.h"
 
 namespace tarsier::analysis {
@@ -96,11 +98,65 @@ void Loader::settle_accounts() {
   }
 }
 
+void Loader::passed(uint64_t bytes, uint64_t of_all) {
+  if (watch_) watch_(SoFar(*this, of_all == 0 ? 1 : static_cast<double>(bytes) / static_cast<double>(of_all)));
+}
+
+// What finish() would add is added, shown and taken back: columns move to and fro, no sample is copied. Accounts of
+// engines are not settled, for what they account for has not been read yet.
+void Loader::look(const std::function<void(const Model&)>& at) {
+  const int64_t end = std::max(end_ns_, in_chunk_ ? chunk_last_event_ : 0);
+  const int64_t weight_left = weight_left_;
+  const std::vector<Engine> engines = model_.engines;
+  const std::string producer = model_.producer;
+  const int cpus = model_.cpus;
+  Samples& allocations = model_.others[static_cast<size_t>(Profile::kAlloc)];
+  const bool by_period = model_.samples.empty(), by_tlab = allocations.empty();
+
+  if (end <= model_.start_ns || __builtin_sub_overflow(end, model_.start_ns, &model_.duration.count)) {
+    model_.duration = Nanos(0);
+  }
+  if (producer.empty()) model_.producer = kForeign;
+  if (cpus == 0) model_.cpus = container_cpus_ > 0 ? container_cpus_ : hardware_threads_;
+  weigh_by_period();
+  choose_samples();
+  choose_allocations();
+  for (const Thread& thread : model_.threads) add_unsampled_cpu(model_.unsampled_cpu, thread);
+  use_best_profile(model_);
+
+  at(model_);
+
+  if (const Profile used = std::exchange(model_.profile, Profile::kCpu); used != Profile::kCpu) {
+    std::swap(model_.others[static_cast<size_t>(used)], model_.samples);
+    std::swap(model_.others[static_cast<size_t>(Profile::kCpu)], model_.samples);
+  }
+  model_.unsampled_cpu.clear();
+  if (by_tlab) {
+    by_tlab_ = std::exchange(allocations, {});
+    by_tlab_objects_ = std::exchange(model_.alloc_objects, {});
+  }
+  if (by_period) by_period_ = std::exchange(model_.samples, {});
+  model_.cpus = cpus;
+  model_.producer = producer;
+  model_.engines = engines;
+  model_.duration = {};
+  weight_left_ = weight_left;
+}
+
+void SoFar::look(const std::function<void(const Model&)>& at) const {
+  loader_.look(at);
+}
+
 Result<Model> load(const std::string& path, LockPass* locks) {
+  LockPass for_verdict;
+  return load_watched(path, locks != nullptr ? *locks : for_verdict, {});
+}
+
+Result<Model> load_watched(const std::string& path, LockPass& locks, const std::function<void(const SoFar&)>& watch) {
   auto file = recording::Recording::open(path);
   if (!file.ok()) return std::move(file).error();
-  LockPass for_verdict;
-  Loader loader(locks != nullptr ? *locks : for_verdict);
+  Loader loader(locks);
+  loader.tell(watch);
   const auto summary = (*file)->read(loader);
   if (!summary.ok()) return Error(summary.error()).in(path);
   Model model = loader.finish(*summary);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -18,6 +19,8 @@
 
 namespace tarsier::analysis {
 
+class SoFar;
+
 class Loader : public recording::Visitor {
  public:
   // `only_locks`: nothing else is read.
@@ -29,6 +32,11 @@ class Loader : public recording::Visitor {
   void event(const recording::Chunk& chunk, const recording::EventView& event) override;
   // What is there by now; the locks' events are the pass's.
   [[nodiscard]] Model& so_far() { return model_; }
+  void passed(uint64_t bytes, uint64_t of_all) override;
+  // Whom passed() tells about it.
+  void tell(const std::function<void(const SoFar&)>& watch) { watch_ = watch; }
+  // The model as if the recording ended here, during the call only; see so_far.h.
+  void look(const std::function<void(const Model&)>& at);
   // Once, after the last event.
   Model finish(const recording::ReadSummary& summary);
 
@@ -142,6 +150,7 @@ class Loader : public recording::Visitor {
   StackBuilder stacks_;
   LockPass& locks_;
   const bool only_locks_;
+  std::function<void(const SoFar&)> watch_;
   std::map<std::tuple<int64_t, int64_t, std::string>, ThreadIndex> threads_;  // os id, java id, name if both are 0
   std::map<std::string, StackIndex, std::less<>> failures_;
   std::map<std::string, size_t, std::less<>> engines_;

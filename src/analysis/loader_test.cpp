@@ -6,6 +6,7 @@
 
 #include "analysis/jfr_period.h"
 #include "analysis/jfr_test_file.h"
+#include "analysis/so_far.h"
 #include "analysis/thread_kind.h"
 
 namespace tarsier::analysis {
@@ -44,7 +45,8 @@ TestChunk chunk_with_stacks() {
   return chunk;
 }
 
-Model load_chunks(std::initializer_list<TestChunk*> chunks) {
+using Watch = std::function<void(const SoFar&)>;
+Model load_chunks(std::initializer_list<TestChunk*> chunks, const Watch& watch = {}) {
   std::vector<uint8_t> bytes;
   for (const TestChunk* chunk : chunks) {
     const auto more = encode_chunk(*chunk);
@@ -52,6 +54,7 @@ Model load_chunks(std::initializer_list<TestChunk*> chunks) {
   }
   LockPass locks;
   Loader loader(locks);
+  loader.tell(watch);
   auto file = recording::Recording::over(bytes);
   EXPECT_TRUE(file.ok());
   const auto summary = (*file)->read(loader);
@@ -66,6 +69,64 @@ std::string stack_text(const Model& model, StackIndex stack) {
     text = model.methods[model.stacks[stack.value].method.value].name + (text.empty() ? "" : ";") + text;
   }
   return text;
+}
+
+TEST(Loader, what_has_been_read_so_far_is_shown_as_if_the_recording_ended_there) {
+  TestChunk first = chunk_with_stacks(), second = chunk_with_stacks();
+  first.events = {jfr_sample(1, 1), period(100, "10 ms")};
+  second.events = {jfr_sample(2, 2), period(100, "20 ms")};
+  std::vector<double> done;
+  std::vector<std::vector<int64_t>> weights;
+  const auto look = [&](const SoFar& so_far) {
+    done.push_back(so_far.done());
+    so_far.look([&](const Model& model) {
+      EXPECT_EQ(model.profile, Profile::kCpu);
+      EXPECT_EQ(model.engines.size(), 1U);
+      EXPECT_EQ(model.producer, "jfr");
+      auto& now = weights.emplace_back();
+      for (const Sample& sample : model.samples) now.push_back(sample.weight);
+    });
+  };
+  const Model model = load_chunks({&first, &second}, look);
+  ASSERT_EQ(done.size(), 2U);
+  EXPECT_GT(done[0], 0);
+  EXPECT_LT(done[0], 1);
+  EXPECT_EQ(done[1], 1);
+  EXPECT_THAT(weights,
+              testing::ElementsAre(testing::ElementsAre(10'000'000), testing::ElementsAre(10'000'000, 20'000'000)));
+  // And the looks have changed nothing.
+  const Model unseen = load_chunks({&first, &second});
+  ASSERT_EQ(model.samples.size(), unseen.samples.size());
+  EXPECT_EQ(model.samples[1].weight, unseen.samples[1].weight);
+  EXPECT_EQ(model.engines.size(), unseen.engines.size());
+  EXPECT_EQ(model.duration.count, unseen.duration.count);
+  EXPECT_EQ(model.problems, unseen.problems);
+}
+
+TEST(Loader, a_look_at_allocations_only_gives_them_back) {
+  TestChunk first = chunk_with_stacks(), second = chunk_with_stacks();
+  const auto allocation = [](int64_t thread) {
+    return TestEvent{"jdk.ObjectAllocationInNewTLAB",
+                     1'000'100,
+                     {{"eventThread", key(thread)},
+                      {"stackTrace", key(1)},
+                      {"tlabSize", int64_t{4096}},
+                      {"allocationSize", int64_t{16}}}};
+  };
+  first.events = {allocation(1), allocation(1)};
+  second.events = {allocation(2)};
+  std::vector<size_t> samples;
+  const Model model = load_chunks({&first, &second}, [&](const SoFar& so_far) {
+    so_far.look([&](const Model& now) {
+      EXPECT_EQ(now.profile, Profile::kAlloc);
+      EXPECT_EQ(now.alloc_objects.size(), now.samples.size());
+      samples.push_back(now.samples.size());
+    });
+  });
+  EXPECT_THAT(samples, testing::ElementsAre(2U, 3U));
+  EXPECT_EQ(model.profile, Profile::kAlloc);
+  EXPECT_EQ(model.samples.size(), 3U);
+  EXPECT_EQ(model.alloc_objects.size(), 3U);
 }
 
 TEST(Loader, reads_our_samples_with_weight_thread_and_stack) {

@@ -11,7 +11,7 @@ namespace tarsier::recording {
 namespace {
 
 constexpr uint64_t kDenseIds = 4096;
-constexpr size_t kPassedStep = 32 << 20;
+constexpr size_t kPassedStep = 8 << 20;
 
 FieldKind kind_of(const LayoutField& field, const Layouts& layouts) {
   switch (field.step) {

@@ -35,6 +35,7 @@ class FileReader final : public Recording {
       read_chunk(visitor, summary, *header, where, offset, end);
       forget(offset, end);
       offset = end;
+      visitor.passed(offset, bytes_.size());
     }
     if (file_ && file_->was_cut()) problem(summary, "the file became shorter while it was read");
     if (summary.chunks == 0) {
@@ -100,6 +101,7 @@ class FileReader final : public Recording {
     const uint64_t broken = (*chunk)->visit_events(visitor, counts, [&](size_t passed) {
       forget(offset + done, offset + passed);
       done = passed;
+      visitor.passed(offset + passed, bytes_.size());
     });
     summary.events += counts.all;
     summary.events_visited += counts.visited;

@@ -138,6 +138,8 @@ class Visitor {
   virtual ~Visitor() = default;
   virtual void chunk(Chunk& chunk) = 0;
   virtual void event(const Chunk& chunk, const EventView& event) = 0;
+  // Every few megabytes, and after each chunk: how much of the file is behind us. Not of a file that is being written.
+  virtual void passed(uint64_t /*bytes*/, uint64_t /*of_all*/) {}
 };
 
 struct ReadSummary {
