@@ -88,7 +88,7 @@ class LockCollector {
   LockRoom room_;
   Longest locks_, parks_;
   size_t pieces_ = 0;  // of these
-  size_t most_owners_ = 64;
+  size_t most_owners_ = 1 << 16;  // of a contention; fewer once there are too many pieces
   std::vector<Row> alike_;
   analysis::IndexTable alike_table_;
   int64_t bucket_ns_ = 100'000'000;  // those that are alike must have begun in the same

@@ -10,10 +10,10 @@ NEEDED = ["Harness.java", "synthetic/ProductQueriesLock.java", "synthetic/Produc
           "synthetic/SensorNetwork.java", "synthetic/ActorRing.java"]
 
 
-def compile_workloads(folder):
+def compile_workloads(folder, *more):
     jdk = next(jdk for jdk in found() if jdk.major >= ALWAYS)
     subprocess.run([jdk.tool("javac"), "--release", str(ALWAYS), "-Xlint:-options", "-proc:none", "-d", str(folder),
-                    "-sourcepath", str(SOURCES.parent), *(str(SOURCES / source) for source in NEEDED)], check=True,
+                    "-sourcepath", str(SOURCES.parent), *(str(SOURCES / source) for source in [*NEEDED, *more])], check=True,
                    timeout=DEADLINE)
     shutil.copy(ROOT / "bench/workloads/catalog.txt", folder)
 
