@@ -141,15 +141,17 @@ function SidePanel(props: SideProps) {
   const zoomTo = (node: number): void =>
     change(withMore(state, {[`callers.${id}`]: zoomText(stacks.profile, tree, node)}), true);
   const total = tree.total[focus]!;
+  const isAlone = tree.count <= 1;
+  const grows = Math.min(Math.max(tree.maxDepth, 6), 24); // the deeper side gets more room
   return (
-    <div class={`side ${id}`}>
+    <div class={`side ${id}${isAlone ? ' alone' : ''}`} style={isAlone ? {} : {flexGrow: grows}}>
       <div class="side-graph">
-        <h3>{title} <span class="muted">{focus === 0 ? '' : 'zoomed; Esc goes back'}</span></h3>
+        <h3>{title} <span class="muted">{isAlone ? (id === 'up' ? ': it is called by nothing' : ': it calls nothing') : focus === 0 ? '' : 'zoomed; Esc goes back'}</span></h3>
         <FlamePanel id={`flame-${id}`} label={title} isMain={id === 'up'} view={view} focus={focus} selected={props.selected}
           matches={stacks.matches} onlyKind={-1} rootAtTop={id === 'down'} palette={palette} onSelect={props.onSelect}
           onZoom={zoomTo} onBack={() => change(withMore(state, {[`callers.${id}`]: ''}), true)} />
       </div>
-      <VirtualTable id={`side-${id}`} label={id === 'up' ? 'Direct callers' : 'Direct callees'} rows={next.length}
+      {!isAlone && <VirtualTable id={`side-${id}`} label={id === 'up' ? 'Direct callers' : 'Direct callees'} rows={next.length}
         active={Math.min(active, next.length - 1)} onActive={setActive}
         onKey={(key, row) => {
           if (key !== 'Enter' || row < 0) return false;
@@ -162,7 +164,7 @@ function SidePanel(props: SideProps) {
             <button type="button" class="method" tabIndex={-1} onClick={() => props.onChoose(next[row]!)}>
               <MethodName name={stacks.profile.names[nameOfKey(tree.key[next[row]!]!)]!} />
             </button>)},
-        ]} />
+        ]} />}
     </div>
   );
 }
