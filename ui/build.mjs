@@ -2,6 +2,7 @@
 import {createHash} from 'node:crypto';
 import {mkdirSync, readFileSync, renameSync, writeFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
+import {gzipSync} from 'node:zlib';
 import {build} from 'esbuild';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -44,6 +45,10 @@ const policy = [
 
 const parts = {policy, style, script};
 const page = readFileSync(here('src/page.html'), 'utf8').replace(/\{\{(\w+)\}\}/g, (_, name) => parts[name]);
+// Every exported file carries the page: it must stay small.
+const LARGEST = 150 * 1024;
+const compressed = gzipSync(page, {level: 9}).length;
+if (compressed > LARGEST) throw new Error(`the page's code has ${compressed} bytes compressed, more than ${LARGEST}`);
 mkdirSync(here('dist'), {recursive: true});
 writeFileSync(here('dist/page.html.new'), page);
 renameSync(here('dist/page.html.new'), here('dist/page.html'));

@@ -22,7 +22,7 @@ function drawn(profile: Profile, tree: Tree): string[] {
 const matched = (profile: Profile, tree: Tree, text: string, isRegex = false): number => {
   const query = compileQuery(text, isRegex);
   assert.ok('test' in query);
-  return ms(matchedWeight(tree, matchNames(profile.names, query.test)).weight);
+  return ms(matchedWeight(tree, matchNames(profile.names, query)).weight);
 };
 
 test('threads, lines and Java types merge into one tree, heaviest first', () => {

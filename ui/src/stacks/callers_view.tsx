@@ -5,7 +5,7 @@ import {factsOf, type View} from '../flame/facts';
 import {FlamePanel} from '../flame/flame_panel';
 import {MARKER, nameOfKey, NO_FRAME} from '../model/frame_types';
 import {count, share} from '../model/format';
-import {collectMethods, orderMethods} from '../model/methods';
+import {methodsOf, orderMethods} from '../model/methods';
 import {sandwichOf} from '../model/sandwich';
 import {nodeAtPath, type Tree} from '../model/tree';
 import {asTsv, ExportButtons} from '../shell/export_buttons';
@@ -29,7 +29,7 @@ interface Side {
 export function CallersView(props: StackViewProps) {
   const {stacks, state, change, recording} = props;
   const {profile, calls, unit, coloring, matches} = stacks;
-  const methods = useMemo(() => collectMethods(calls, profile.names.length), [calls]);
+  const methods = useMemo(() => methodsOf(calls, profile.names.length), [calls]);
   const order = useMemo(() => orderMethods(methods, profile.names, 'self', matches), [methods, matches]);
   const chosenText = state.more['callers.method'] ?? '';
   const chosen = useMemo(() => {
@@ -117,7 +117,7 @@ export function CallersView(props: StackViewProps) {
 }
 
 function focusOf({stacks, state}: StackViewProps, id: string, view: View): number {
-  return nodeAtPath(view.tree, keysOfZoom(stacks.profile, stacks.calls, state.more[`callers.${id}`] ?? ''));
+  return nodeAtPath(view.tree, keysOfZoom(stacks.profile, state.more[`callers.${id}`] ?? ''));
 }
 
 interface SideProps extends StackViewProps {

@@ -189,7 +189,7 @@ test('what is shown can be copied as text and saved as a picture', () => withPag
 
 test('a comparison shows change in the tree and among methods', () => withPage('compared', 'view=tree', async (page) => {
   const rows = await rowsOf(page, 'Call tree');
-  assert.match(rows[0]!, /^1\.00 s → 1\.20 s \(\+200 ms, ×1\.20\) 0 2,200 \w+ Main\.main/);
+  assert.match(rows[0]!, /^1\.00 s → 1\.20 s \(\+200 ms, ×1\.20\) 0 2,200 \S \w+ Main\.main/);
   assert.ok(rows.some((row) => /300 ms → 0 s .*gone Main\.gone/.test(row)), rows.join('\n'));
   await page.click('.views a[href*="view=methods"]');
   const methods = await rowsOf(page, 'Methods');
