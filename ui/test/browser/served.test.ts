@@ -23,7 +23,7 @@ const HALF = encodeRecording({...SMALL_HEAD, complete: 0.4}, {cpu: SMALL.slice(0
 const WHOLE = encodeRecording(SMALL_HEAD, {cpu: SMALL});
 
 async function withServer(said: Said, check: (page: Page, server: Server) => Promise<void>, fragment = '#view=flame'): Promise<void> {
-  const template = readFileSync('dist/page.html', 'utf8').replace("connect-src 'none'", "connect-src 'self'")
+  const template = readFileSync('dist/page.html', 'utf8').replace("form-action 'none'", "form-action 'none'; connect-src 'self'")
     .replace('<!--tarsier:data-->', '<script type="application/json" id="tarsier-server">{}</script>');
   const server = createServer((request, response) => {
     const path = (request.url ?? '').replace(/^\/token\//, '');
