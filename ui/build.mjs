@@ -2,6 +2,7 @@
 import {createHash} from 'node:crypto';
 import {mkdirSync, readFileSync, renameSync, writeFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
+import {gzipSync} from 'node:zlib';
 import {build} from 'esbuild';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -31,12 +32,11 @@ if (/<\/script|<!--/i.test(script)) throw new Error('the script would end its ow
 if (/<\/style/i.test(style)) throw new Error('the style would end its own element');
 
 // Nothing may load, connect or be framed; only this very script and style run. A server that hands out the recording
-// puts connect-src 'self' in the place of connect-src 'none'.
+// adds connect-src 'self' (src/serve/served_page.cpp).
 const policy = [
   "default-src 'none'",
   `script-src ${sha256(script)}`,
   `style-src ${sha256(style)}`,
-  "connect-src 'none'",
   'img-src data:',
   "base-uri 'none'",
   "form-action 'none'",
@@ -44,6 +44,10 @@ const policy = [
 
 const parts = {policy, style, script};
 const page = readFileSync(here('src/page.html'), 'utf8').replace(/\{\{(\w+)\}\}/g, (_, name) => parts[name]);
+// Every exported file carries the page: it must stay small.
+const LARGEST = 150 * 1024;
+const compressed = gzipSync(page, {level: 9}).length;
+if (compressed > LARGEST) throw new Error(`the page's code has ${compressed} bytes compressed, more than ${LARGEST}`);
 mkdirSync(here('dist'), {recursive: true});
 writeFileSync(here('dist/page.html.new'), page);
 renameSync(here('dist/page.html.new'), here('dist/page.html'));

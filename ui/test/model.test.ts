@@ -22,7 +22,7 @@ function drawn(profile: Profile, tree: Tree): string[] {
 const matched = (profile: Profile, tree: Tree, text: string, isRegex = false): number => {
   const query = compileQuery(text, isRegex);
   assert.ok('test' in query);
-  return ms(matchedWeight(tree, matchNames(profile.names, query.test)).weight);
+  return ms(matchedWeight(tree, matchNames(profile.names, query)).weight);
 };
 
 test('threads, lines and Java types merge into one tree, heaviest first', () => {
@@ -198,5 +198,6 @@ test('a name is taken apart into class and package, also that of a hidden class'
   assert.deepEqual(splitName('java.lang.String.hashCode'), {inner: 'String.hashCode', outer: 'java.lang'});
   assert.deepEqual(splitName('a.b.C$$Lambda.0x000001ff.call'), {inner: 'C$$Lambda.0x000001ff.call', outer: 'a.b'});
   assert.deepEqual(splitName('C$$Lambda.0x000001ff.call'), {inner: 'C$$Lambda.0x000001ff.call', outer: ''});
+  assert.deepEqual(splitName('ep_remove.isra.0'), {inner: 'ep_remove.isra.0', outer: ''});
   assert.deepEqual(splitName('[failed: x]'), {inner: '[failed: x]', outer: ''});
 });

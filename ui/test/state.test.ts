@@ -26,10 +26,10 @@ test('the link to a zoom holds when the recording is read anew', () => {
   const [a, b] = [merged(before), merged(after)];
   for (let node = 1; node < a.count; node += 97) {
     const text = zoomText(before, a, node);
-    assert.equal(nodeAtPath(a, keysOfZoom(before, a, text)), node);
-    assert.equal(b.total[nodeAtPath(b, keysOfZoom(after, b, text))], a.total[node]);
+    assert.equal(nodeAtPath(a, keysOfZoom(before, text)), node);
+    assert.equal(b.total[nodeAtPath(b, keysOfZoom(after, text))], a.total[node]);
   }
-  assert.deepEqual(keysOfZoom(before, a, 'nonsense'), []);
+  assert.deepEqual(keysOfZoom(before, 'nonsense'), []);
 });
 
 test('the address of a stack of any depth stays short, and this page knows it still', () => {
@@ -37,7 +37,7 @@ test('the address of a stack of any depth stays short, and this page knows it st
   const tree = merged(profile);
   const text = zoomText(profile, tree, 4000);
   assert.ok(text.length < 2000);
-  assert.equal(nodeAtPath(tree, keysOfZoom(profile, tree, text)), 4000);
+  assert.equal(nodeAtPath(tree, keysOfZoom(profile, text)), 4000);
 });
 
 test('methods are named by name, but for names that are too long', () => {

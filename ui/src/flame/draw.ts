@@ -30,6 +30,7 @@ export interface Viewport {
 
 export const FONT = '12px system-ui, "Segoe UI", "Helvetica Neue", "DejaVu Sans", sans-serif';
 const DIMMED = 0.32;
+const LEAST_TEXTURE = 4; // pixels: on less it is not seen
 
 // Top of a row on the screen.
 export function rowTop(row: number, rows: number, view: Viewport, rootAtTop: boolean): number {
@@ -84,6 +85,9 @@ export class Painter {
     const gap = 1 / view.pixelRatio;
     const top = snap(rowTop(row, layout.rows, view, scene.rootAtTop));
     const height = view.rowHeight - gap;
+    let fill = '';
+    let wasPale = false;
+    context.globalAlpha = 1;
     for (let i = layout.rowStart[row]!; i < layout.rowStart[row + 1]!; i++) {
       const node = layout.node[i]!;
       const left = snap(layout.left[i]!);
@@ -93,10 +97,13 @@ export class Painter {
       const isMatch = !isRest && scene.matches !== null && scene.matches[name] === 1;
       const paint = isRest ? palette.rest : isMatch ? palette.match : paintOf(scene, palette, node);
       const width = right - left > 3 ? right - left - gap : right - left;
-      context.globalAlpha = isDimmed(scene, node, isMatch) ? DIMMED : 1;
-      context.fillStyle = paint.fill;
+      // Canvases parse colours each time they are set: not for each of ten thousand boxes.
+      const isPale = isDimmed(scene, node, isMatch);
+      if (isPale !== wasPale) context.globalAlpha = (wasPale = isPale) ? DIMMED : 1;
+      if (paint.fill !== fill) context.fillStyle = fill = paint.fill;
       context.fillRect(left, top, width, height);
-      if (paint.texture !== 'none' && width > 2) {
+      if (paint.texture !== 'none' && width > LEAST_TEXTURE) {
+        fill = '';
         context.fillStyle = this.textures.of(context, paint.texture, palette.mark, view.pixelRatio);
         context.fillRect(left, top, width, height);
       }
@@ -104,9 +111,10 @@ export class Painter {
       const label = fitLabel(names[name]!, tree.type[node]! < JAVA_TYPES, width - 8, this.measure!);
       if (label === '') continue;
       // Dimmed frames keep their names readable.
-      context.globalAlpha = context.globalAlpha < 1 ? 0.75 : 1;
-      context.fillStyle = isMatch ? palette.matchText : palette.text;
+      if (isPale) context.globalAlpha = 0.75;
+      context.fillStyle = fill = isMatch ? palette.matchText : palette.text;
       context.fillText(label, left + 4, top + height / 2 + 0.5);
+      if (isPale) context.globalAlpha = DIMMED;
     }
   }
 

@@ -1,6 +1,8 @@
 // Numbers for people.
 
-const grouped = (value: number): string => Math.round(value).toLocaleString('en');
+// Made once: toLocaleString makes one each time.
+const GROUPS = new Intl.NumberFormat('en', {maximumFractionDigits: 0});
+const grouped = (value: number): string => GROUPS.format(Math.round(value));
 
 export const count = grouped;
 

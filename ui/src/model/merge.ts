@@ -1,7 +1,7 @@
 // From the recording's trees, one for each thread and with lines apart, to the tree of calls that is drawn.
 import type {Profile} from '../data/profile';
 import type {Weights} from './filter';
-import {keyOf, NO_FRAME} from './frame_types';
+import {JAVA_TYPES, keyOf, NO_FRAME} from './frame_types';
 import {LooseBuilder} from './loose_builder';
 import {orderByWeight, sumUp, type Tree} from './tree';
 
@@ -13,41 +13,98 @@ export interface CallTree extends Tree {
   readonly effectiveSamples: number; // as many samples of equal weight would tell as much
 }
 
-// What has no weight is not in the tree.
-export function mergeCalls(profile: Profile, weights: Weights, byThread: boolean): CallTree {
+// Which source nodes are one: the same for every filter, so it is found once.
+interface Shape {
+  readonly nodeOf: Int32Array; // source node -> merged node
+  readonly count: number;
+  readonly parent: Int32Array;
+  readonly key: Int32Array;
+  readonly type: Uint8Array;
+  readonly mixed: Int32Array; // merged node -> its place among those of several types; -1: it has one
+  readonly mixedCount: number;
+}
+
+const shapes = new WeakMap<Profile, Shape[]>();
+
+function shapeOf(profile: Profile, byThread: boolean): Shape {
+  let ofProfile = shapes.get(profile);
+  if (ofProfile === undefined) shapes.set(profile, (ofProfile = []));
+  return (ofProfile[Number(byThread)] ??= findShape(profile, byThread));
+}
+
+function findShape(profile: Profile, byThread: boolean): Shape {
   const {nodes} = profile;
-  const sourceTotal = sumUp(weights.self, nodes.parent, nodes.count);
-  const sourceSamples = sumUp(weights.samples, nodes.parent, nodes.count);
   const loose = new LooseBuilder(1 << 12);
   const root = loose.child(-1, keyOf(profile.allName, NO_FRAME), NO_FRAME);
-  const nodeOf = new Int32Array(nodes.count).fill(-1);
-  let sampled = 0;
-  let squares = 0;
+  const nodeOf = new Int32Array(nodes.count);
+  let mixedCount = 0;
+  const isMixed = new Map<number, number>();
   for (const thread of profile.threads) {
-    let top = byThread ? -1 : root;
+    // Threads of one name are one node: what differs is shown by choosing them from the list.
+    const top = byThread ? loose.child(root, keyOf(thread.name, NO_FRAME), NO_FRAME) : root;
     for (let i = thread.first; i < thread.end; i++) {
-      if (sourceTotal[i] === 0 && sourceSamples[i] === 0) continue;
-      // Threads of one name are one node: what differs is shown by choosing them from the list.
-      if (top < 0) top = loose.child(root, keyOf(thread.name, NO_FRAME), NO_FRAME);
       const type = nodes.type[i]!;
       const caller = nodes.parent[i]!;
       const node = loose.child(caller < 0 ? top : nodeOf[caller]!, keyOf(nodes.name[i]!, type), type);
-      const self = weights.self[i]!;
-      const samples = weights.samples[i]!;
       nodeOf[i] = node;
-      loose.self[node]! += self;
-      loose.selfSamples[node]! += samples;
-      loose.selfImprecise[node]! += weights.imprecise[i]!;
-      if (weights.before !== null) loose.selfBefore[node]! += weights.before[i]!;
-      loose.vote(node, type, sourceTotal[i]!);
-      if (samples > 0) {
-        sampled += self;
-        squares += (self * self) / samples;
-      }
+      if (loose.type[node] !== type && !isMixed.has(node)) isMixed.set(node, mixedCount++);
     }
   }
-  const {tree, place} = orderByWeight(loose.finish());
-  for (let i = 0; i < nodeOf.length; i++) if (nodeOf[i]! >= 0) nodeOf[i] = place[nodeOf[i]!]!;
+  const {count} = loose;
+  const mixed = new Int32Array(count).fill(-1);
+  for (const [node, place] of isMixed) mixed[node] = place;
+  return {nodeOf, count, parent: loose.parent.slice(0, count), key: loose.key.slice(0, count), type: loose.type.slice(0, count),
+          mixed, mixedCount};
+}
+
+// A node of several types is named by its heaviest.
+function typesOf(shape: Shape, profile: Profile, sourceTotal: Float64Array): Uint8Array {
+  if (shape.mixedCount === 0) return shape.type;
+  const votes = new Float64Array(shape.mixedCount * JAVA_TYPES);
+  for (let i = 0; i < profile.nodes.count; i++) {
+    const place = shape.mixed[shape.nodeOf[i]!]!;
+    if (place >= 0) votes[place * JAVA_TYPES + profile.nodes.type[i]!]! += sourceTotal[i]!;
+  }
+  const type = shape.type.slice();
+  for (let node = 0; node < shape.count; node++) {
+    const first = shape.mixed[node]! * JAVA_TYPES;
+    if (first < 0) continue;
+    let best = type[node]!;
+    for (let t = 0; t < JAVA_TYPES; t++) if (votes[first + t]! > votes[first + best]!) best = t;
+    type[node] = best;
+  }
+  return type;
+}
+
+// What has no weight is not in the tree.
+export function mergeCalls(profile: Profile, weights: Weights, byThread: boolean): CallTree {
+  const {nodes} = profile;
+  const shape = shapeOf(profile, byThread);
+  const sourceTotal = sumUp(weights.self, nodes.parent, nodes.count);
+  const loose = {
+    count: shape.count, parent: shape.parent, key: shape.key, type: typesOf(shape, profile, sourceTotal),
+    self: new Float64Array(shape.count), selfSamples: new Float64Array(shape.count),
+    selfImprecise: new Float64Array(shape.count), selfBefore: new Float64Array(shape.count),
+  };
+  let sampled = 0;
+  let squares = 0;
+  for (let i = 0; i < nodes.count; i++) {
+    const self = weights.self[i]!;
+    const samples = weights.samples[i]!;
+    if (self === 0 && samples === 0) continue;
+    const node = shape.nodeOf[i]!;
+    loose.self[node]! += self;
+    loose.selfSamples[node]! += samples;
+    loose.selfImprecise[node]! += weights.imprecise[i]!;
+    if (weights.before !== null) loose.selfBefore[node]! += weights.before[i]!;
+    if (samples > 0) {
+      sampled += self;
+      squares += (self * self) / samples;
+    }
+  }
+  const {tree, place} = orderByWeight(loose);
+  const nodeOf = new Int32Array(nodes.count);
+  for (let i = 0; i < nodeOf.length; i++) nodeOf[i] = place[shape.nodeOf[i]!]!;
   return {...tree, byThread, nodeOf, sourceTotal, sampled,
           effectiveSamples: squares > 0 ? (sampled * sampled) / squares : 0};
 }
@@ -61,8 +118,8 @@ export interface Makeup {
 export function makeupOf(profile: Profile, tree: CallTree, node: number): Makeup {
   const lines = new Map<number, number>();
   const types = new Map<number, number>();
-  for (let i = 0; i < tree.nodeOf.length; i++) {
-    if (tree.nodeOf[i] !== node) continue;
+  const {nodeOf} = tree;
+  for (let i = nodeOf.indexOf(node); i >= 0; i = nodeOf.indexOf(node, i + 1)) {
     const weight = tree.sourceTotal[i]!;
     const line = profile.nodes.line[i]!;
     const type = profile.nodes.type[i]!;

@@ -43,14 +43,31 @@ export function collectMethods(tree: Tree, names: number, first = 1, end = tree.
   return columns;
 }
 
+const collected = new WeakMap<Tree, MethodColumns>();
+
+// Of the whole tree; kept as long as the tree.
+export function methodsOf(tree: Tree, names: number): MethodColumns {
+  let known = collected.get(tree);
+  if (known === undefined) collected.set(tree, (known = collectMethods(tree, names)));
+  return known;
+}
+
 export type MethodOrder = 'self' | 'total' | 'samples' | 'name' | 'before' | 'after' | 'change';
 
-// The names of the methods (of those that match), in this order: falling, names rising.
+const orders = new WeakMap<MethodColumns, Map<MethodOrder, Int32Array>>();
+
+// The names of the methods (of those that match), in this order: falling, names rising. Sorted once, then kept.
 export function orderMethods(methods: MethodColumns, names: readonly string[], by: MethodOrder, matches: Uint8Array | null): Int32Array {
+  let ofMethods = orders.get(methods);
+  if (ofMethods === undefined) orders.set(methods, (ofMethods = new Map()));
+  let all = ofMethods.get(by);
+  if (all === undefined) ofMethods.set(by, (all = sorted(methods, names, by)));
+  return matches === null ? all : all.filter((name) => matches[name] === 1);
+}
+
+function sorted(methods: MethodColumns, names: readonly string[], by: MethodOrder): Int32Array {
   const used: number[] = [];
-  for (let name = 0; name < methods.type.length; name++) {
-    if (methods.type[name] !== NO_FRAME && (matches === null || matches[name] === 1)) used.push(name);
-  }
+  for (let name = 0; name < methods.type.length; name++) if (methods.type[name] !== NO_FRAME) used.push(name);
   const {self, total, samples, before} = methods;
   const after = (name: number): number => afterOf(self[name]!, before[name]!);
   const ranks: Readonly<Record<Exclude<MethodOrder, 'name'>, (name: number) => number>> = {
@@ -85,7 +102,7 @@ export interface MethodTable {
 
 export function hottestMethods(tree: Tree, names: readonly string[], by: 'self' | 'total', limit: number,
                                matches: Uint8Array | null = null): MethodTable {
-  const methods = collectMethods(tree, names.length);
+  const methods = methodsOf(tree, names.length);
   const order = orderMethods(methods, names, by, matches);
   const rows = Array.from(order.subarray(0, limit), (name) => (
     {name, type: methods.type[name]!, self: methods.self[name]!, total: methods.total[name]!, samples: methods.samples[name]!}));

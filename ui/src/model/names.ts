@@ -6,6 +6,7 @@ export interface SplitName {
 }
 
 export function splitName(name: string): SplitName {
+  if (/\.\d+$/.test(name)) return {inner: name, outer: ''}; // libc.so.6, do_work.isra.0: no method begins with a digit
   const method = name.lastIndexOf('.');
   let type = method > 0 ? name.lastIndexOf('.', method - 1) : -1;
   // A hidden class is called Class$$Lambda.0x000001ff010766a8: the number is part of the class.

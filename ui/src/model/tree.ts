@@ -36,7 +36,7 @@ export interface LooseTree {
 
 export interface Ordered {
   readonly tree: Tree;
-  readonly place: Int32Array; // loose node -> node of the tree
+  readonly place: Int32Array; // loose node -> node of the tree; -1: left out
 }
 
 // Adds what the subtrees hold to their roots. Callees come after callers, so one loop backwards does it.
@@ -49,32 +49,48 @@ export function sumUp(self: Float64Array, parent: Int32Array, count: number): Fl
   return sum;
 }
 
-// Children of each node, by falling total; `last` names the key that always goes to the end.
-function sortedChildren(loose: LooseTree, total: Float64Array, last: number): {first: Int32Array; list: Int32Array} {
+const FEW = 24;
+
+// Most lists are short: then this is faster than a sort with a function.
+function sortFalling(list: Int32Array, rank: Float64Array, from: number, to: number): void {
+  if (to - from > FEW) {
+    list.subarray(from, to).sort((a, b) => rank[b]! - rank[a]! || a - b);
+    return;
+  }
+  for (let i = from + 1; i < to; i++) {
+    const node = list[i]!;
+    const weight = rank[node]!;
+    let place = i;
+    for (; place > from && rank[list[place - 1]!]! < weight; place--) list[place] = list[place - 1]!;
+    list[place] = node;
+  }
+}
+
+// Children of each node that have weight, by falling total; `last` names the key that always goes to the end.
+function sortedChildren(loose: LooseTree, total: Float64Array, samples: Float64Array, last: number):
+  {first: Int32Array; list: Int32Array} {
   const {count, parent, key} = loose;
   const first = new Int32Array(count + 1);
-  for (let i = 1; i < count; i++) first[parent[i]! + 1]!++;
+  for (let i = 1; i < count; i++) if (total[i] !== 0 || samples[i] !== 0) first[parent[i]! + 1]!++;
   for (let i = 0; i < count; i++) first[i + 1]! += first[i]!;
   const fill = first.slice(0, count);
-  const list = new Int32Array(Math.max(count - 1, 0));
-  for (let i = 1; i < count; i++) list[fill[parent[i]!]!++] = i;
-  const rank = (node: number): number => (key[node] === last ? -1 : total[node]!);
-  for (let i = 0; i < count; i++) {
-    if (first[i + 1]! - first[i]! > 1) {
-      list.subarray(first[i]!, first[i + 1]!).sort((a, b) => rank(b) - rank(a) || a - b);
-    }
+  const list = new Int32Array(first[count]!);
+  for (let i = 1; i < count; i++) if (total[i] !== 0 || samples[i] !== 0) list[fill[parent[i]!]!++] = i;
+  let rank = total;
+  if (last >= 0) {
+    rank = total.slice();
+    for (let i = 1; i < count; i++) if (key[i] === last) rank[i] = -1;
   }
+  for (let i = 0; i < count; i++) if (first[i + 1]! - first[i]! > 1) sortFalling(list, rank, first[i]!, first[i + 1]!);
   return {first, list};
 }
 
+// What has neither weight nor samples is left out.
 export function orderByWeight(loose: LooseTree, last = -1): Ordered {
-  const {count} = loose;
-  const looseTotal = sumUp(loose.self, loose.parent, count);
-  const looseSamples = sumUp(loose.selfSamples, loose.parent, count);
-  const looseImprecise = sumUp(loose.selfImprecise, loose.parent, count);
-  const looseBefore = sumUp(loose.selfBefore, loose.parent, count);
-  const children = sortedChildren(loose, looseTotal, last);
-
+  const looseTotal = sumUp(loose.self, loose.parent, loose.count);
+  const looseSamples = sumUp(loose.selfSamples, loose.parent, loose.count);
+  const children = sortedChildren(loose, looseTotal, looseSamples, last);
+  const count = children.list.length + 1;
   const tree = {
     count,
     parent: new Int32Array(count), end: new Int32Array(count), depth: new Int32Array(count),
@@ -84,7 +100,7 @@ export function orderByWeight(loose: LooseTree, last = -1): Ordered {
     selfImprecise: new Float64Array(count), before: new Float64Array(count), selfBefore: new Float64Array(count),
     maxDepth: 0,
   };
-  const place = new Int32Array(count);
+  const place = new Int32Array(loose.count).fill(-1);
   const next = new Float64Array(count); // where the next callee of a node starts
   const pending = new Int32Array(count);
   let waiting = 1; // the root, loose node 0
@@ -99,23 +115,26 @@ export function orderByWeight(loose: LooseTree, last = -1): Ordered {
     tree.self[at] = loose.self[node]!;
     tree.samples[at] = looseSamples[node]!;
     tree.selfSamples[at] = loose.selfSamples[node]!;
-    tree.imprecise[at] = looseImprecise[node]!;
     tree.selfImprecise[at] = loose.selfImprecise[node]!;
-    tree.before[at] = looseBefore[node]!;
     tree.selfBefore[at] = loose.selfBefore[node]!;
     if (parent >= 0) {
       tree.depth[at] = tree.depth[parent]! + 1;
-      tree.maxDepth = Math.max(tree.maxDepth, tree.depth[at]!);
+      if (tree.depth[at]! > tree.maxDepth) tree.maxDepth = tree.depth[at]!;
       tree.start[at] = next[parent]!;
       next[parent]! += tree.total[at]!;
     }
     next[at] = tree.start[at]!;
     for (let i = children.first[node + 1]! - 1; i >= children.first[node]!; i--) pending[waiting++] = children.list[i]!;
   }
+  tree.imprecise.set(tree.selfImprecise);
+  tree.before.set(tree.selfBefore);
   for (let i = count - 1; i >= 0; i--) {
-    tree.end[i] = Math.max(tree.end[i]!, i + 1);
+    if (tree.end[i]! < i + 1) tree.end[i] = i + 1;
     const parent = tree.parent[i]!;
-    if (parent >= 0) tree.end[parent] = Math.max(tree.end[parent]!, tree.end[i]!);
+    if (parent < 0) continue;
+    if (tree.end[parent]! < tree.end[i]!) tree.end[parent] = tree.end[i]!;
+    tree.imprecise[parent]! += tree.imprecise[i]!;
+    tree.before[parent]! += tree.before[i]!;
   }
   return {tree, place};
 }

@@ -5,7 +5,7 @@ import {factsOf, type View} from '../flame/facts';
 import {FlamePanel} from '../flame/flame_panel';
 import {MARKER, nameOfKey, NO_FRAME} from '../model/frame_types';
 import {count, share} from '../model/format';
-import {collectMethods, orderMethods} from '../model/methods';
+import {methodsOf, orderMethods} from '../model/methods';
 import {sandwichOf} from '../model/sandwich';
 import {nodeAtPath, type Tree} from '../model/tree';
 import {asTsv, ExportButtons} from '../shell/export_buttons';
@@ -29,7 +29,7 @@ interface Side {
 export function CallersView(props: StackViewProps) {
   const {stacks, state, change, recording} = props;
   const {profile, calls, unit, coloring, matches} = stacks;
-  const methods = useMemo(() => collectMethods(calls, profile.names.length), [calls]);
+  const methods = useMemo(() => methodsOf(calls, profile.names.length), [calls]);
   const order = useMemo(() => orderMethods(methods, profile.names, 'self', matches), [methods, matches]);
   const chosenText = state.more['callers.method'] ?? '';
   const chosen = useMemo(() => {
@@ -117,7 +117,7 @@ export function CallersView(props: StackViewProps) {
 }
 
 function focusOf({stacks, state}: StackViewProps, id: string, view: View): number {
-  return nodeAtPath(view.tree, keysOfZoom(stacks.profile, stacks.calls, state.more[`callers.${id}`] ?? ''));
+  return nodeAtPath(view.tree, keysOfZoom(stacks.profile, state.more[`callers.${id}`] ?? ''));
 }
 
 interface SideProps extends StackViewProps {
@@ -141,15 +141,17 @@ function SidePanel(props: SideProps) {
   const zoomTo = (node: number): void =>
     change(withMore(state, {[`callers.${id}`]: zoomText(stacks.profile, tree, node)}), true);
   const total = tree.total[focus]!;
+  const isAlone = tree.count <= 1;
+  const grows = Math.min(Math.max(tree.maxDepth, 6), 24); // the deeper side gets more room
   return (
-    <div class={`side ${id}`}>
+    <div class={`side ${id}${isAlone ? ' alone' : ''}`} style={isAlone ? {} : {flexGrow: grows}}>
       <div class="side-graph">
-        <h3>{title} <span class="muted">{focus === 0 ? '' : 'zoomed; Esc goes back'}</span></h3>
+        <h3>{title} <span class="muted">{isAlone ? (id === 'up' ? ': it is called by nothing' : ': it calls nothing') : focus === 0 ? '' : 'zoomed; Esc goes back'}</span></h3>
         <FlamePanel id={`flame-${id}`} label={title} isMain={id === 'up'} view={view} focus={focus} selected={props.selected}
           matches={stacks.matches} onlyKind={-1} rootAtTop={id === 'down'} palette={palette} onSelect={props.onSelect}
           onZoom={zoomTo} onBack={() => change(withMore(state, {[`callers.${id}`]: ''}), true)} />
       </div>
-      <VirtualTable id={`side-${id}`} label={id === 'up' ? 'Direct callers' : 'Direct callees'} rows={next.length}
+      {!isAlone && <VirtualTable id={`side-${id}`} label={id === 'up' ? 'Direct callers' : 'Direct callees'} rows={next.length}
         active={Math.min(active, next.length - 1)} onActive={setActive}
         onKey={(key, row) => {
           if (key !== 'Enter' || row < 0) return false;
@@ -162,7 +164,7 @@ function SidePanel(props: SideProps) {
             <button type="button" class="method" tabIndex={-1} onClick={() => props.onChoose(next[row]!)}>
               <MethodName name={stacks.profile.names[nameOfKey(tree.key[next[row]!]!)]!} />
             </button>)},
-        ]} />
+        ]} />}
     </div>
   );
 }

@@ -138,16 +138,26 @@ function choices(profile: Profile, threads: Threads): {kinds: Choice[]; pools: C
 function ThreadList({recording, state, change, stacks}: Props) {
   const profile = stacks?.profile ?? null;
   const all = useMemo(() => (profile === null ? null : choices(profile, recording.threads)), [profile]);
-  if (all === null) return null;
+  const list = useMemo(() => (all === null ? null : <ThreadSelect all={all} recording={recording} thread={state.thread} change={change} />),
+    [all, state.thread]); // hundreds of options: only when they change
+  return list;
+}
+
+interface SelectProps extends Pick<Props, 'recording' | 'change'> {
+  readonly all: ReturnType<typeof choices>;
+  readonly thread: string;
+}
+
+function ThreadSelect({all, recording, thread, change}: SelectProps) {
   const option = ({value, text}: Choice) => <option key={value} value={value}>{text}</option>;
   const {kinds, pools, list} = all;
   const shown = list.slice(0, MOST_THREADS);
-  const isListed = [...kinds, ...pools, ...shown].some(({value}) => value === state.thread);
+  const isListed = [...kinds, ...pools, ...shown].some(({value}) => value === thread);
   return (
-    <select aria-label="Threads" value={state.thread}
+    <select aria-label="Threads" value={thread}
       onChange={(event) => change({thread: event.currentTarget.value}, true)}>
       <option value="">{`All threads (${count(list.length)})`}</option>
-      {state.thread !== '' && !isListed && <option value={state.thread}>{choiceLabel(recording.threads, state.thread)}</option>}
+      {thread !== '' && !isListed && <option value={thread}>{choiceLabel(recording.threads, thread)}</option>}
       {kinds.length > 1 && <optgroup label="Kinds">{kinds.map(option)}</optgroup>}
       {pools.length > 0 && <optgroup label="Pools">{pools.map(option)}</optgroup>}
       <optgroup label="Threads">

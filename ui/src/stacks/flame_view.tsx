@@ -30,7 +30,7 @@ export function FlameView({recording, stacks, state, change, palette}: StackView
   const zooms = useRef<readonly string[]>([]); // those before the current one, to step back
 
   const calls = byThread ? stacks.callsByThread() : stacks.calls;
-  const path = useMemo(() => keysOfZoom(profile, calls, zoom), [profile, calls, zoom]);
+  const path = useMemo(() => keysOfZoom(profile, zoom), [profile, calls, zoom]);
   const reversePath = reversed ? path : null; // only the reversed tree depends on the zoom
   const tree = useMemo(() => (reversePath ? reverseCalls(profile, calls, byThread, reversePath) : calls), [calls, reversePath]);
   const view: View = useMemo(() => ({profile, calls, tree, unit: stacks.unit, coloring}), [calls, tree]);
@@ -89,6 +89,13 @@ export function FlameView({recording, stacks, state, change, palette}: StackView
 
   const Methods = profile.nodes.before === null ? MethodTable : ChangeTable;
   const facts = useMemo(() => (shown >= 0 ? factsOf(view, shown) : null), [view, shown]);
+  // Neither changes with the zoom: the same elements are not looked at again.
+  const latestFind = useRef(find);
+  latestFind.current = find;
+  const legend = useMemo(() => <Legend view={view} palette={palette} only={onlyKind} onOnly={setOnlyKind} />, [calls, palette, onlyKind]);
+  const table = useMemo(() => (
+    <Methods view={view} palette={palette} query={state.query} matches={isExact(state.query) ? null : matches}
+      onFind={(name) => latestFind.current(name)} />), [calls, palette, state.query, matches]);
   const button = (label: string, key: string, name: string, isOn: boolean) => (
     <button type="button" aria-pressed={isOn} aria-keyshortcuts={key} title={`${label} (${key})`}
       onClick={() => toggle(name, isOn)}>{label}</button>
@@ -115,9 +122,9 @@ export function FlameView({recording, stacks, state, change, palette}: StackView
           onCallers={(name) => change({view: 'callers', ...withMore(state, {'callers.method': name})}, true)}
           {...(reversed ? {} : {onTable: () => change({view: 'tree', ...withMore(state, {
             'tree.at': zoomText(profile, tree, shown), 'tree.threads': byThread ? '1' : ''})}, true)})} />
-        <Legend view={view} palette={palette} only={onlyKind} onOnly={setOnlyKind} />
+        {legend}
       </section>
-      <Methods view={view} palette={palette} query={state.query} matches={isExact(state.query) ? null : matches} onFind={find} />
+      {table}
     </div>
   );
 }

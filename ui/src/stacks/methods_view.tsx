@@ -4,7 +4,7 @@ import {changeText, intervalText, weightOf, type View} from '../flame/facts';
 import {afterOf, changeBetween, CHANGES} from '../model/changes';
 import {FRAME_TYPES} from '../model/frame_types';
 import {count, share} from '../model/format';
-import {collectMethods, orderMethods, type MethodOrder} from '../model/methods';
+import {methodsOf, orderMethods, type MethodOrder} from '../model/methods';
 import {asTsv, ExportButtons} from '../shell/export_buttons';
 import {linkTo, withMore} from '../shell/page_state';
 import {ShareCell, VirtualTable, type TableColumn} from '../shell/virtual_table';
@@ -22,10 +22,10 @@ export function MethodsView({recording, stacks, state, change, palette}: StackVi
   const falling = sorted?.[1] !== '-';
   const [active, setActive] = useState(-1);
 
-  const methods = useMemo(() => collectMethods(calls, profile.names.length), [calls]);
+  const methods = useMemo(() => methodsOf(calls, profile.names.length), [calls]);
   const order = useMemo(() => {
     const found = orderMethods(methods, profile.names, by, matches);
-    return falling ? found : found.reverse();
+    return falling ? found : found.slice().reverse();
   }, [methods, by, falling, matches]);
   const whole = calls.total[0]!;
   const [mostSelf, mostTotal] = useMemo(() => [most(methods.self), most(methods.total)], [methods]);

@@ -34,7 +34,7 @@ export function RingView(props: StackViewProps) {
   const {profile, calls: tree, unit, coloring, matches} = stacks;
   const zoom = state.more['ring.zoom'] ?? '';
   const view: View = useMemo(() => ({profile, calls: tree, tree, unit, coloring}), [tree]);
-  const focus = useMemo(() => (zoom === '' ? firstParting(tree) : zoom === WHOLE ? 0 : nodeAtPath(tree, keysOfZoom(profile, tree, zoom))),
+  const focus = useMemo(() => (zoom === '' ? firstParting(tree) : zoom === WHOLE ? 0 : nodeAtPath(tree, keysOfZoom(profile, zoom))),
     [tree, zoom]);
   const [selected, setSelected] = useState(-1);
   const [onlyKind, setOnlyKind] = useState(-1);

@@ -29,7 +29,7 @@ export function TreeView(props: StackViewProps) {
   const isCompared = profile.nodes.before !== null;
   const [turned, setTurned] = useState<ReadonlyMap<number, boolean>>(() => new Map()); // opened or closed by hand
   const at = state.more['tree.at'] ?? '';
-  const active = useMemo(() => (at === '' ? 0 : nodeAtPath(tree, keysOfZoom(profile, tree, at))), [tree, at]);
+  const active = useMemo(() => (at === '' ? 0 : nodeAtPath(tree, keysOfZoom(profile, at))), [tree, at]);
 
   const paths = useMemo(() => pathMarks(tree), [tree]);
   const openFrom = useMemo(() => openShare(tree) * tree.total[0]!, [tree]);

@@ -68,7 +68,7 @@ function maskOf(profile: Profile, text: string, isRegex = false): Uint8Array | s
   const slashed = /^\/(.+)\/$/s.exec(text);
   const query = slashed ? compileQuery(slashed[1]!, true) : compileQuery(text, isRegex);
   if ('error' in query) return query.error;
-  const names = matchNames(profile.names, query.test);
+  const names = matchNames(profile.names, query);
   names[profile.allName] = names[profile.restName] = 0;
   return names;
 }

@@ -1,7 +1,7 @@
 // Where a zoom is, as text for the page's address: four characters for each frame of the path, made of its name, so
 // that a link holds when the recording is read anew and names have other numbers.
 import type {Profile} from '../data/profile';
-import {nameOfKey} from '../model/frame_types';
+import {keyOf, nameOfKey, NO_FRAME} from '../model/frame_types';
 import {pathOf, type Tree} from '../model/tree';
 
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
@@ -29,26 +29,35 @@ export function zoomText(profile: Profile, tree: Tree, node: number): string {
   return long;
 }
 
+// All frames and threads of a profile by their text; made once, when a link needs it.
+const keysByText = new WeakMap<Profile, Map<string, number>>();
+
+function textsOf(profile: Profile): Map<string, number> {
+  let known = keysByText.get(profile);
+  if (known !== undefined) return known;
+  known = new Map();
+  const {nodes} = profile;
+  const isKnown = new Uint8Array(profile.names.length * 16);
+  const add = (key: number): void => {
+    if (isKnown[key] === 1) return;
+    isKnown[key] = 1;
+    known!.set(hashOfKey(profile, key), key);
+  };
+  for (const {name} of profile.threads) add(keyOf(name, NO_FRAME));
+  for (let i = 0; i < nodes.count; i++) add(keyOf(nodes.name[i]!, nodes.type[i]!));
+  keysByText.set(profile, known);
+  return known;
+}
+
 // The keys of the path. They are looked up among all frames, not along the path: a reversed tree is built only as far as
 // it is seen, along the very path that is asked for here.
-export function keysOfZoom(profile: Profile, calls: Tree, text: string): readonly number[] {
+export function keysOfZoom(profile: Profile, text: string): readonly number[] {
   const known = longPaths.get(text);
   if (known !== undefined) return known;
-  if (text === '') return [];
-  const wanted = new Map<string, number>();
-  for (let at = 0; at + WIDTH <= text.length && text[at] !== '~'; at += WIDTH) wanted.set(text.slice(at, at + WIDTH), -1);
-  const seen = new Set<number>();
-  for (let i = 1; i < calls.count; i++) {
-    const key = calls.key[i]!;
-    if (seen.has(key)) continue;
-    seen.add(key);
-    const hash = hashOfKey(profile, key);
-    if (wanted.has(hash)) wanted.set(hash, key);
-  }
   const path: number[] = [];
   for (let at = 0; at + WIDTH <= text.length && text[at] !== '~'; at += WIDTH) {
-    const key = wanted.get(text.slice(at, at + WIDTH))!;
-    if (key < 0) break;
+    const key = textsOf(profile).get(text.slice(at, at + WIDTH));
+    if (key === undefined) break;
     path.push(key);
   }
   return path;
