@@ -3,7 +3,6 @@
 import {CHART_FONT, fitted} from '../charts/canvas';
 import {waitColor, type ChartColors} from '../charts/colors';
 import {ticks} from '../charts/time';
-import {count} from '../model/format';
 import {firstAt, type ByThread, type Lane, type LaneData} from './lane_data';
 
 export const LANE = 20; // height
@@ -122,7 +121,7 @@ function drawNames(context: CanvasRenderingContext2D, scene: LaneScene, view: La
       const wide = context.measureText(fitted(context, lane.label, gutter)).width;
       context.font = CHART_FONT;
       context.fillStyle = colors.muted;
-      context.fillText(`${count(lane.members)} ${lane.members === 1 ? 'thread' : 'threads'}`, 30 + wide, top + LANE / 2 + 0.5);
+      context.fillText(lane.facts, Math.max(30 + wide, gutter + 6), top + LANE / 2 + 0.5);
     } else {
       const isMarked = scene.marks.some(({thread}) => thread === lane.thread);
       if (isMarked) {

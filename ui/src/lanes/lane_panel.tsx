@@ -169,7 +169,7 @@ export function LanePanel({recording, state, change, dark, data, profile}: ViewP
   const nameOf = (thread: number): string => threadLabel(threads, thread);
   const linesOf = (thread: number, at: number, hit: Hit): Tip['lines'] => {
     const {contentions, waits, cpu} = data;
-    const when = {text: `at ${timeLabel(at, nsPerPixel * 10)}`, muted: true};
+    const when = {text: `at ${timeLabel(at, nsPerPixel)}`, muted: true};
     switch (hit.kind) {
       case 'blocked': {
         const main = causesOf(data, {kind: 'blocked', row: hit.row});
@@ -293,7 +293,7 @@ export function LanePanel({recording, state, change, dark, data, profile}: ViewP
   const shownThreads = useMemo(() => lanes.filter(({thread}) => thread >= 0).map(({thread}) => thread), [lanes]);
   const isZoomed = more['threads.time'] !== undefined && more['threads.time'] !== '';
   return (
-    <div class="lanes view">
+    <div class={`lanes view${selection !== null ? ' with-details' : ''}`}>
       <div class="panel-head">
         <input type="search" placeholder="Find threads" aria-label="Find threads by name or pool" value={find}
           onInput={(event) => set({'threads.find': (event.target as HTMLInputElement).value})} />

@@ -131,10 +131,10 @@ function Summary({tree, isFiltered, head}: {tree: LockTree; isFiltered: boolean;
       <strong>{duration(total)}</strong> blocked in <strong>{count(tree.times[0]!)}</strong> contentions
       {isFiltered ? ' of the selected time and threads' : ''}
       {total > 0 && <span class="muted">
-        {'; owner known with its call chain '}{share(owners[OwnerKind.Chain]!, total)}, only the thread {share(owners[OwnerKind.Thread]!, total)},
+        {'; owner known with its chain '}{share(owners[OwnerKind.Chain]!, total)}, only the thread {share(owners[OwnerKind.Thread]!, total)},
         {' hand-off '}{share(owners[OwnerKind.HandOff]!, total)}, unknown {share(owners[OwnerKind.Unknown]!, total)}
       </span>}
-      {parked > 0 && <span class="muted">; {duration(parked)} parked for conditions and others are not in it (add Kind of lock)</span>}
+      {parked > 0 && <span class="muted">; without {duration(parked)} parked for conditions (add Kind of lock)</span>}
       {kept !== undefined && kept.kept < kept.contentions && (
         <span class="muted">; the {count(kept.kept)} longest are kept one by one, the others added up</span>
       )}

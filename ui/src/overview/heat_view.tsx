@@ -6,7 +6,7 @@ import {chartColors, heatColor} from '../charts/colors';
 import {rangeBetween, ticks, timeLabel} from '../charts/time';
 import {Tooltip, type Tip} from '../charts/tooltip';
 import type {Head} from '../data/head';
-import {bytes, duration} from '../model/format';
+import {bytes, duration, interval} from '../model/format';
 import type {TimeRange} from '../shell/state';
 import {rangeByKey} from './brush';
 import {cellMoments, heatMap} from './heat';
@@ -71,7 +71,7 @@ export function HeatView({head, values, what, unit, range, onRange, dark}: Props
     }
     context.textAlign = 'right';
     const columnNs = map.columnMoments * head.moment_ns;
-    context.fillText(`${duration(columnNs)} later`, GUTTER - 6, 7);
+    context.fillText(`${interval(columnNs)} later`, GUTTER - 6, 7);
     context.fillText('begin of the column', GUTTER - 6, HEIGHT - 6);
     context.textAlign = 'left';
     // What the colours mean.
@@ -139,8 +139,8 @@ export function HeatView({head, values, what, unit, range, onRange, dark}: Props
   return (
     <section aria-label={`Heat map of ${what}`}>
       <div class="panel-head">
-        <h2>{what}, {duration(map.rowMoments * head.moment_ns)} by {duration(map.rowMoments * head.moment_ns)}</h2>
-        <span class="muted">each column is {duration(map.columnMoments * head.moment_ns)}, from the bottom to the top</span>
+        <h2>{what} in detail</h2>
+        <span class="muted">cells of {interval(map.rowMoments * head.moment_ns)}, columns of {interval(map.columnMoments * head.moment_ns)}</span>
         <span class="gap" />
         <ChartActions name="heat-map" text={() => textTable(hottest(), [true, true, true])} canvas={() => canvas.current}
           table={{shown: asTable, toggle: () => setAsTable(!asTable)}} />

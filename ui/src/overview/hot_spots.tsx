@@ -2,6 +2,7 @@
 import {useMemo} from 'preact/hooks';
 import {shortClass, shortLabel} from '../charts/chains';
 import type {Profile} from '../data/profile';
+import type {Threads} from '../data/recording';
 import {clipped} from '../data/visible_text';
 import {labelOf, MORE} from '../locks/aspects';
 import type {Contentions, Cut} from '../locks/contentions';
@@ -17,12 +18,16 @@ export interface HotMethod {
   readonly self: number;
 }
 
-export function hottestMethods(profile: Profile, self: Float64Array, most: number): {methods: HotMethod[]; all: number} {
+// What was not sampled is part of the whole, but no method.
+export function hottestMethods(profile: Profile, threads: Threads, self: Float64Array, most: number): {methods: HotMethod[]; all: number} {
   const sums = new Float64Array(profile.names.length);
   let all = 0;
-  for (let i = 0; i < self.length; i++) {
-    sums[profile.nodes.name[i]!]! += self[i]!;
-    all += self[i]!;
+  for (const {row, first, end} of profile.threads) {
+    const isSampled = threads.osId[row]! > 0 || threads.javaId[row]! > 0 || threads.name[row] !== '[not sampled]';
+    for (let i = first; i < end; i++) {
+      all += self[i]!;
+      if (isSampled) sums[profile.nodes.name[i]!]! += self[i]!;
+    }
   }
   const order = Array.from(sums.keys()).filter((name) => sums[name]! > 0).sort((a, b) => sums[b]! - sums[a]! || a - b);
   return {methods: order.slice(0, most).map((name) => ({name: profile.names[name]!, self: sums[name]!})), all};
@@ -36,7 +41,7 @@ export function HotMethods({recording, state, change, profile, weight, unit, wha
 }) {
   const {methods, all} = useMemo(() => {
     const threads = threadMask(profile, recording.threads, state.thread);
-    return hottestMethods(profile, filterWeights(profile, {...NO_FILTER, range: state.range, threads}).self, METHODS);
+    return hottestMethods(profile, recording.threads, filterWeights(profile, {...NO_FILTER, range: state.range, threads}).self, METHODS);
   }, [profile, state.range, state.thread]);
   if (methods.length === 0) return <p class="muted">Nothing was sampled in this time.</p>;
   return (
@@ -73,7 +78,9 @@ export function HotLocks({recording, state, change, data, cut}: ViewProps & {dat
           {first.map((node) => {
             const key = tree.key[node]!;
             const name = labelOf(data, threads, 'object', key);
-            const [owner] = tree.children(node);
+            // Somebody who can be named first: hand-off is nobody's fault.
+            const owners = Array.from(tree.children(node));
+            const owner = owners.find((each) => tree.key[each]! >= 0) ?? owners[0];
             return (
               <li key={key}>
                 <span class="hot-bar lock" aria-hidden="true"><span style={{width: `${all > 0 ? (100 * tree.blocked[node]!) / all : 0}%`}} /></span>

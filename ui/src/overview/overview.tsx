@@ -112,8 +112,13 @@ function onlyThreads<P extends import('../data/profile').Profile>(profile: P, is
 function Kinds({rows, isRange, onKind}: {rows: readonly KindRow[]; isRange: boolean; onKind: (kind: string) => void}) {
   const hasSteal = rows.some(({steal}) => steal !== 0);
   const time = (ns: number): string => (ns < 0 ? '?' : ns === 0 ? '' : duration(ns));
-  const cells = (row: KindRow): string[] => [count(row.threads), time(row.cpu), ...(hasSteal ? [time(row.steal)] : []), time(row.blocked), time(row.waiting)];
-  const head = ['Threads', 'CPU', ...(hasSteal ? ['Steal'] : []), 'Blocked', 'Waiting'];
+  const columns: readonly (readonly [string, (row: KindRow) => string, boolean])[] = [
+    ['Threads', (row) => count(row.threads), true], ['CPU', (row) => time(row.cpu), true], ['Steal', (row) => time(row.steal), hasSteal],
+    ['Blocked', (row) => time(row.blocked), rows.some(({blocked}) => blocked > 0)], ['Waiting', (row) => time(row.waiting), rows.some(({waiting}) => waiting > 0)],
+  ];
+  const shown = columns.filter(([, , isThere]) => isThere);
+  const cells = (row: KindRow): string[] => shown.map(([, cell]) => cell(row));
+  const head = shown.map(([label]) => label);
   return (
     <section aria-label="Threads by kind">
       <div class="panel-head">

@@ -64,7 +64,7 @@ function scale(series: Series, buckets: Buckets): Scaled {
 const bucketNs = (head: Head, buckets: Buckets, bucket: number): number =>
   Math.max(Math.min(buckets.moments, head.moments - bucket * buckets.moments), 1) * head.moment_ns;
 
-function drawRow(context: CanvasRenderingContext2D, head: Head, row: Scaled, buckets: Buckets, top: number, width: number, colors: ChartColors): void {
+function drawRow(context: CanvasRenderingContext2D, head: Head, row: Scaled, buckets: Buckets, top: number, width: number, ratio: number, colors: ChartColors): void {
   const {series} = row;
   const room = width - GUTTER;
   const whole = buckets.moments * head.moment_ns;
@@ -74,7 +74,9 @@ function drawRow(context: CanvasRenderingContext2D, head: Head, row: Scaled, buc
   const bottom = top + ROW;
   context.fillStyle = colors.raised;
   context.fillRect(GUTTER, top, room, ROW);
-  const left = (bucket: number): number => GUTTER + (Math.min(bucket * buckets.moments, head.moments) / Math.max(head.moments, 1)) * room;
+  const snap = (value: number): number => Math.round(value * ratio) / ratio; // seams between bars would look like gaps
+  const left = (bucket: number): number =>
+    snap(GUTTER + (Math.min(bucket * buckets.moments, head.moments) / Math.max(head.moments, 1)) * room);
   const used = new Float64Array(buckets.count);
   row.layers.forEach((values, i) => {
     const {isBehind, color} = series.layers[i]!;
@@ -115,7 +117,7 @@ export function Timeline({head, series, range, onRange, dark}: Props) {
   useLayoutEffect(() => {
     if (size.width === 0 || canvas.current === null) return;
     const context = prepare(canvas.current, size.width, height, size.ratio, colors.background);
-    rows.forEach((row, i) => drawRow(context, head, row, buckets, i * (ROW + GAP), size.width, colors));
+    rows.forEach((row, i) => drawRow(context, head, row, buckets, i * (ROW + GAP), size.width, size.ratio, colors));
     const x = (moment: number): number => GUTTER + (moment / Math.max(head.moments, 1)) * room;
     const bottom = height - AXIS;
     for (const {at, label} of ticks(0, span, room / 80)) {
@@ -182,11 +184,11 @@ export function Timeline({head, series, range, onRange, dark}: Props) {
       <div class="panel-head">
         <h2>What happened when</h2>
         <span class="muted number">each bar {duration(buckets.moments * head.moment_ns)}</span>
-        <Legend series={series} colors={colors} />
         <span class="gap" />
         <ChartActions name="timeline" text={() => textTable(table, table[0]!.map(() => true))} canvas={() => canvas.current}
           table={{shown: asTable, toggle: () => setAsTable(!asTable)}} />
       </div>
+      <Legend series={series} colors={colors} />
       <div ref={box} tabIndex={0} role="application" class="brushed" onKeyDown={onKeyDown} aria-label="Timeline; arrow keys move the selected range, with Shift its end, Escape clears it. The table says the same in text.">
         <canvas ref={canvas} class="chart-canvas" aria-hidden="true" style={{height: `${height}px`}} onPointerDown={onPointerDown}
           onPointerMove={onPointerMove} onPointerUp={() => (drag.current = null)} onPointerCancel={() => (drag.current = null)}
@@ -225,10 +227,15 @@ function tableOf(head: Head, series: readonly Series[]): string[][] {
 }
 
 function Legend({series, colors}: {series: readonly Series[]; colors: ChartColors}) {
-  const items = series.flatMap((each) => (each.layers.length > 1 ? each.layers.map(({label, color}) => ({label, color: color(colors)})) : []));
+  const groups = series.filter(({layers}) => layers.length > 1);
   return (
-    <ul class="chart-legend" aria-label="Colours">
-      {items.map(({label, color}, i) => <li key={i}><span class="swatch chart-swatch" style={{background: color}} />{label}</li>)}
-    </ul>
+    <div class="legend-groups">
+      {groups.map((each) => (
+        <ul key={each.id} class="chart-legend" aria-label={`Colours of ${each.label}`}>
+          <li aria-hidden="true"><strong>{each.label}</strong></li>
+          {each.layers.map(({label, color}, i) => <li key={i}><span class="swatch chart-swatch" style={{background: color(colors)}} />{label}</li>)}
+        </ul>
+      ))}
+    </div>
   );
 }
