@@ -25,6 +25,7 @@ export interface Contentions {
   readonly longest: Float64Array; // of all that the row stands for
   readonly firstPiece: Int32Array; // one more than there are contentions
   readonly pieceLength: Float64Array;
+  readonly pieceLongest: Float64Array | null; // of rows that stand for several; null: there are none
   readonly ownerKind: Uint8Array;
   readonly ownerThread: Int32Array; // 1 + row in threads
   readonly ownerChain: Int32Array;
@@ -59,9 +60,11 @@ function decode(columns: Columns, recording: Recording): Contentions {
   if (begin.length !== count) throw damaged();
   const labels = chains.labels.length + 1;
   const more = sparse('more');
+  const pieceLongest = columns.numbers('piece_longest');
   const longest = Float64Array.from(sparse('longest'), (ns, i) => (more[i]! > 0 && ns > 0 ? ns : length[i]!));
   return {
     count, chains, classes, objects, begin, length, more, longest, firstPiece, pieceLength,
+    pieceLongest: pieceLongest.length === pieceLength.length && more.some((n) => n > 0) ? pieceLongest : null,
     lockClass: of('lock_class', Math.max(classes.length, 1), objects.length),
     lock: of('lock', objects.length + 1, count),
     thread: of('thread', Math.max(threads, 1), count),

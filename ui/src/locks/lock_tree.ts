@@ -180,21 +180,26 @@ function keptPieces(data: Contentions, cut: Cut, whole: Entries, byOwner: Float6
 }
 
 // Pieces of a contention that are in the same node count once: the first has the sum, the others -1.
-function joined(pieces: Entries, nodeOf: Int32Array, firstNode: number, nodes: number): Float64Array {
-  const ns = Float64Array.from(pieces.ns);
+// Likewise the longest of those that a row stands for: at most the sum of what its pieces had at most.
+function joined(data: Contentions, pieces: Entries, nodeOf: Int32Array, firstNode: number,
+                nodes: number): {ns: Float64Array; longest: Float64Array | null} {
+  const ns = pieces.ns.slice();
+  const longest = data.pieceLongest === null ? null : new Float64Array(ns.length);
+  if (longest !== null) for (let i = 0; i < ns.length; i++) longest[i] = data.pieceLongest![pieces.piece[i]!]!;
   const lastRow = new Int32Array(nodes).fill(-1);
   const lastEntry = new Int32Array(nodes);
   for (let i = 0; i < ns.length; i++) {
     const node = nodeOf[i]! - firstNode;
     if (lastRow[node] === pieces.row[i]) {
       ns[lastEntry[node]!]! += ns[i]!;
+      if (longest !== null) longest[lastEntry[node]!]! += longest[i]!;
       ns[i] = -1;
     } else {
       lastRow[node] = pieces.row[i]!;
       lastEntry[node] = i;
     }
   }
-  return ns;
+  return {ns, longest};
 }
 
 interface Level {
@@ -202,6 +207,7 @@ interface Level {
   readonly nodeOf: Int32Array; // by entry
   readonly row: Int32Array; // by entry
   readonly ns: Float64Array; // by entry; negative: counted elsewhere
+  readonly longest: Float64Array | null; // by entry, of rows that stand for several; null: as the row says
 }
 
 export function lockTree(data: Contentions, threads: Threads, cut: Cut, by: readonly Aspect[]): LockTree {
@@ -211,18 +217,18 @@ export function lockTree(data: Contentions, threads: Threads, cut: Cut, by: read
   const nodes = new Nodes();
   const whole = keptRows(data, cut, by.includes('group'), byGroup);
   const pieces = keptPieces(data, cut, whole, byOwner);
-  const levels: Level[] = [{first: 0, nodeOf: new Int32Array(whole.row.length), row: whole.row, ns: whole.ns}];
+  const levels: Level[] = [{first: 0, nodeOf: new Int32Array(whole.row.length), row: whole.row, ns: whole.ns, longest: null}];
   by.forEach((aspect, level) => {
     const {first: aboveFirst, nodeOf: above} = levels[level]!;
     const keys = aspectKeys(data, aspect);
     const first = nodes.count;
     if (level < ownerLevel) {
-      levels.push({first, nodeOf: deeper(nodes, above, aboveFirst, keys, whole.row), row: whole.row, ns: whole.ns});
+      levels.push({first, nodeOf: deeper(nodes, above, aboveFirst, keys, whole.row), row: whole.row, ns: whole.ns, longest: null});
       return;
     }
     const abovePieces = level === ownerLevel ? pieces.from.map((k) => above[k]!) : above;
     const nodeOf = deeper(nodes, abovePieces, aboveFirst, keys, isOfOwner(aspect) ? pieces.piece : pieces.row);
-    levels.push({first, nodeOf, row: pieces.row, ns: joined(pieces, nodeOf, first, nodes.count - first)});
+    levels.push({first, nodeOf, row: pieces.row, ...joined(data, pieces, nodeOf, first, nodes.count - first)});
   });
   return finish(data, threads, by, nodes, levels, byOwner, byGroup);
 }
@@ -234,7 +240,7 @@ function finish(data: Contentions, threads: Threads, by: readonly Aspect[], node
   const blocked = new Float64Array(count);
   const times = new Float64Array(count);
   const longest = new Float64Array(count);
-  levels.forEach(({first, nodeOf, row, ns}, depth) => {
+  levels.forEach(({first, nodeOf, row, ns, longest: most}, depth) => {
     level.fill(depth, first, levels[depth + 1]?.first ?? count);
     for (let i = 0; i < nodeOf.length; i++) {
       const length = ns[i]!;
@@ -243,8 +249,8 @@ function finish(data: Contentions, threads: Threads, by: readonly Aspect[], node
       const more = data.more[row[i]!]!;
       blocked[node]! += length;
       times[node]! += 1 + more;
-      const most = more === 0 ? length : Math.min(length, data.longest[row[i]!]!);
-      if (most > longest[node]!) longest[node] = most;
+      const one = more === 0 ? length : Math.min(length, most === null ? data.longest[row[i]!]! : most[i]!);
+      if (one > longest[node]!) longest[node] = one;
     }
   });
 
@@ -290,10 +296,10 @@ function finish(data: Contentions, threads: Threads, by: readonly Aspect[], node
     if (known !== undefined) return known;
     const depth = level[node]!;
     const {start, order} = (orders[depth] ??= orderOf(depth));
-    const {first: firstNode, row, ns} = levels[depth]!;
+    const {first: firstNode, row, ns, longest: most} = levels[depth]!;
     const own = order.subarray(start[node - firstNode]!, start[node - firstNode + 1]!);
     const [p50, p95] = times[node] === own.length ? percentiles(gathered(ns, own), null, [0.5, 0.95])
-      : percentiles(...apart(data, own, row, ns), [0.5, 0.95]);
+      : percentiles(...apart(data, own, row, ns, most), [0.5, 0.95]);
     spreads.set(node, (known = {p50: p50!, p95: p95!}));
     return known;
   };
@@ -307,12 +313,12 @@ function gathered(ns: Float64Array, own: Int32Array): Float64Array {
 }
 
 // A row that stands for several: the longest of them is known, of the others the mean.
-function apart(data: Contentions, own: Int32Array, row: Int32Array, ns: Float64Array): [Float64Array, Float64Array] {
+function apart(data: Contentions, own: Int32Array, row: Int32Array, ns: Float64Array, most: Float64Array | null): [Float64Array, Float64Array] {
   const durations: number[] = [];
   const times: number[] = [];
   for (const i of own) {
     const more = data.more[row[i]!]!;
-    const longest = Math.min(ns[i]!, data.longest[row[i]!]!);
+    const longest = Math.min(ns[i]!, most === null ? data.longest[row[i]!]! : most[i]!);
     durations.push(more === 0 ? ns[i]! : longest);
     times.push(1);
     if (more === 0) continue;

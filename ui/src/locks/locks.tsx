@@ -64,7 +64,7 @@ function Drill({recording, state, change, dark, data}: ViewProps & {data: Conten
   const path = useMemo(() => pathOf(tree, selected), [tree, selected]);
   const cases = useMemo(() => casesOf(data, cut, by, path), [data, cut, by, path]);
   const hasPools = useMemo(() => threads.pool.some((pool) => pool !== ''), [threads]);
-  const of: GraphOf = GRAPHS.find((each) => each === more['locks.graph']) ?? 'method';
+  const of: GraphOf = GRAPHS.find((each) => each === more['locks.graph']) ?? (tree.byOwner[OwnerKind.Chain]! * 2 >= tree.byOwner[OwnerKind.Thread]! ? 'method' : 'thread');
   const graph = useMemo(() => blameGraph(data, threads, cut, by, path, of), [data, cut, by, path, of]);
 
   const set = (values: Readonly<Record<string, string>>, step = false): void => change(withMore(state, values), step);
