@@ -62,9 +62,9 @@ export function ChartActions({name, text, canvas, table}: Actions) {
   return (
     <div class="actions chart-actions">
       <span role="status" class="muted">{said}</span>
-      {table && <button type="button" aria-pressed={table.shown} onClick={table.toggle} title={`Show ${name} as a table`}>Table</button>}
-      <button type="button" onClick={onCopy} title={`Copy ${name} as text`}>Copy as text</button>
-      {canvas && <button type="button" onClick={onSave} title={`Save ${name} as a picture`}>Save as PNG</button>}
+      {table && <button type="button" aria-pressed={table.shown} onClick={table.toggle} title={`Show ${name} as a table`} aria-label={`Show ${name} as a table`}>Table</button>}
+      <button type="button" onClick={onCopy} title={`Copy ${name} as text`} aria-label={`Copy ${name} as text`}>Copy</button>
+      {canvas && <button type="button" onClick={onSave} title={`Save ${name} as a picture`} aria-label={`Save ${name} as PNG`}>PNG</button>}
     </div>
   );
 }

@@ -3,7 +3,6 @@
 import {CHART_FONT, fitted} from '../charts/canvas';
 import {waitColor, type ChartColors} from '../charts/colors';
 import {ticks} from '../charts/time';
-import {count} from '../model/format';
 import {firstAt, type ByThread, type Lane, type LaneData} from './lane_data';
 
 export const LANE = 20; // height
@@ -41,6 +40,18 @@ export interface LaneView {
   readonly scroll: number;
 }
 
+// Marked threads whose lanes are out of sight: they are shown once more, below the axis.
+export function pinnedThreads(scene: Pick<LaneScene, 'marks' | 'laneOf'>, view: Pick<LaneView, 'height' | 'scroll'>): number[] {
+  const threads = [...new Set(scene.marks.map(({thread}) => thread))];
+  const isSeen = (thread: number): boolean => {
+    const lane = scene.laneOf.get(thread);
+    if (lane === undefined) return false;
+    const top = laneTop(lane, view.scroll);
+    return top >= AXIS && top + LANE <= view.height;
+  };
+  return threads.every(isSeen) ? [] : threads;
+}
+
 export const laneTop = (lane: number, scroll: number): number => AXIS + lane * LANE - scroll;
 export const laneAt = (y: number, scroll: number): number => (y < AXIS ? -1 : Math.floor((y - AXIS + scroll) / LANE));
 
@@ -70,7 +81,19 @@ export function drawLanes(context: CanvasRenderingContext2D, scene: LaneScene, v
     if (left > gutter) context.fillRect(gutter, AXIS, Math.min(left, width) - gutter, height);
     if (right < width) context.fillRect(Math.max(right, gutter), AXIS, width - Math.max(right, gutter), height);
   }
-  drawMarks(context, scene, view, x, colors);
+  const pinned = pinnedThreads(scene, view);
+  const topOf = (thread: number): number | null => {
+    const pin = pinned.indexOf(thread);
+    if (pin >= 0) return AXIS + pin * LANE;
+    const lane = scene.laneOf.get(thread);
+    return lane === undefined ? null : laneTop(lane, view.scroll);
+  };
+  pinned.forEach((thread, i) => {
+    context.fillStyle = colors.background;
+    context.fillRect(gutter, AXIS + i * LANE, room, LANE);
+    drawThread(context, scene, thread, AXIS + i * LANE, view, scale, colors);
+  });
+  drawMarks(context, scene, view, x, topOf, colors);
   if (scene.drag !== null) {
     context.fillStyle = colors.selection;
     context.strokeStyle = colors.accent;
@@ -86,6 +109,17 @@ export function drawLanes(context: CanvasRenderingContext2D, scene: LaneScene, v
   context.restore();
 
   drawNames(context, scene, view, first, end, colors);
+  pinned.forEach((thread, i) => {
+    context.fillStyle = colors.background;
+    context.fillRect(0, AXIS + i * LANE, gutter - 1, LANE);
+    context.font = `bold ${CHART_FONT}`;
+    context.fillStyle = colors.text;
+    context.fillText(fitted(context, scene.data.threads.name[thread]!, gutter - 28), 20, AXIS + i * LANE + LANE / 2 + 0.5);
+  });
+  if (pinned.length > 0) {
+    context.fillStyle = colors.accent;
+    context.fillRect(0, AXIS + pinned.length * LANE, width, 2);
+  }
   // The axis last: lanes scroll below it.
   context.fillStyle = colors.raised;
   context.fillRect(0, 0, width, AXIS);
@@ -122,7 +156,7 @@ function drawNames(context: CanvasRenderingContext2D, scene: LaneScene, view: La
       const wide = context.measureText(fitted(context, lane.label, gutter)).width;
       context.font = CHART_FONT;
       context.fillStyle = colors.muted;
-      context.fillText(`${count(lane.members)} ${lane.members === 1 ? 'thread' : 'threads'}`, 30 + wide, top + LANE / 2 + 0.5);
+      context.fillText(lane.facts, Math.max(30 + wide, gutter + 6), top + LANE / 2 + 0.5);
     } else {
       const isMarked = scene.marks.some(({thread}) => thread === lane.thread);
       if (isMarked) {
@@ -261,14 +295,11 @@ function drawSamples(context: CanvasRenderingContext2D, scene: LaneScene, thread
   }
 }
 
-function drawMarks(context: CanvasRenderingContext2D, scene: LaneScene, view: LaneView, x: (ns: number) => number, colors: ChartColors): void {
+function drawMarks(context: CanvasRenderingContext2D, scene: LaneScene, view: LaneView, x: (ns: number) => number,
+                   topOf: (thread: number) => number | null, colors: ChartColors): void {
   const selected = scene.marks.find(({role}) => role === 'selected');
-  const bottom = (thread: number): number | null => {
-    const lane = scene.laneOf.get(thread);
-    return lane === undefined ? null : laneTop(lane, view.scroll);
-  };
   for (const mark of scene.marks) {
-    const top = bottom(mark.thread);
+    const top = topOf(mark.thread);
     if (top === null) continue;
     const left = Math.max(x(mark.begin), view.gutter - 2);
     const right = Math.min(Math.max(x(mark.end), left + 3), view.width + 2);
@@ -277,7 +308,7 @@ function drawMarks(context: CanvasRenderingContext2D, scene: LaneScene, view: La
     context.strokeRect(left - 1, top + 1, right - left + 2, LANE - 2);
     if (mark.role === 'selected' || selected === undefined) continue;
     // From the one who held the lock, or woke it up, to the one who waited.
-    const target = bottom(selected.thread);
+    const target = topOf(selected.thread);
     if (target === null) continue;
     const at = mark.role === 'waker' ? x(selected.end) : Math.min(Math.max((left + right) / 2, view.gutter), view.width);
     const down = target > top;

@@ -2,6 +2,7 @@
 import type {Profile} from '../data/profile';
 import {THREAD_KINDS, type Threads} from '../data/recording';
 import {isLock, type Contentions} from '../locks/contentions';
+import {count, duration} from '../model/format';
 import type {Waits} from './waits';
 
 // Rows of something by thread: those of thread t are rows[start[t]] .. rows[start[t + 1] - 1].
@@ -133,10 +134,11 @@ export interface Lane {
   readonly thread: number; // row, -1 for groups
   readonly members: number; // of groups: how many threads
   readonly id: string; // of groups
+  readonly facts: string; // of groups: what its threads came to
 }
 
 const KIND_WORDS: Readonly<Record<string, string>> = {
-  app: 'application', gc: 'garbage collection', jit: 'compilers', vm: 'JVM', tarsier: 'tarsier', other: 'other', jfr: 'JFR',
+  app: 'application', gc: 'GC', jit: 'JIT', vm: 'JVM', tarsier: 'tarsier', other: 'other', jfr: 'JFR',
 };
 const KIND_ORDER = ['app', 'jit', 'gc', 'vm', 'jfr', 'other', 'tarsier'];
 export const kindWord = (kind: string): string => KIND_WORDS[kind] ?? kind;
@@ -171,12 +173,19 @@ export function orderLanes(data: LaneData, sums: Sums, isWanted: (thread: number
     KIND_ORDER.indexOf(a.kind) - KIND_ORDER.indexOf(b.kind) || b.weight - a.weight || (a.label < b.label ? -1 : 1));
   const lanes: Lane[] = [];
   for (const [id, group] of sorted) {
-    lanes.push({kind: 'group', label: group.label, thread: -1, members: group.members.length, id});
+    lanes.push({kind: 'group', label: group.label, thread: -1, members: group.members.length, id, facts: factsOf(group.members, sums)});
     if (closed.has(id)) continue;
     group.members.sort((a, b) => weight(b) - weight(a) || sums.waiting[b]! - sums.waiting[a]! || a - b);
-    for (const thread of group.members) lanes.push({kind: 'thread', label: threads.name[thread]!, thread, members: 1, id});
+    for (const thread of group.members) lanes.push({kind: 'thread', label: threads.name[thread]!, thread, members: 1, id, facts: ''});
   }
   return {lanes, hidden};
+}
+
+function factsOf(members: readonly number[], sums: Sums): string {
+  const sum = (column: Float64Array): number => members.reduce((all, thread) => all + column[thread]!, 0);
+  const times = ([['CPU', sum(sums.cpu)], ['blocked', sum(sums.blocked)], ['waiting', sum(sums.waiting)]] as const)
+    .filter(([, ns]) => ns > 0).map(([word, ns]) => `${duration(ns)} ${word}`);
+  return [`${count(members.length)} ${members.length === 1 ? 'thread' : 'threads'}`, ...times].join(', ');
 }
 
 // The first of a thread's rows that may reach into a time: intervals of one thread don't overlap, but for damage.

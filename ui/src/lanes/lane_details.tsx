@@ -49,11 +49,13 @@ function Blocked({data, selection, cause, onCause, row}: Props & {row: number}) 
   const contentions = data.contentions!;
   const causes = causesOf(data, selection);
   const shown = causes[cause];
+  const {owners} = contentions;
+  const who = shown === undefined ? 0 : owners.id[shown.piece]!;
   const lock = contentions.lock[row]! > 0 ? contentions.objects[contentions.lock[row]! - 1]! : 'nothing in particular';
   const length = contentions.length[row]!;
   const words = (i: number): string => {
     const {thread, piece} = causes[i]!;
-    return thread >= 0 ? threadLabel(data.threads, thread) : OWNER_WORDS[contentions.ownerKind[piece]!] ?? 'not recorded';
+    return thread >= 0 ? threadLabel(data.threads, thread) : OWNER_WORDS[owners.kind[owners.id[piece]!]!] ?? 'not recorded';
   };
   return (
     <>
@@ -81,9 +83,9 @@ function Blocked({data, selection, cause, onCause, row}: Props & {row: number}) 
         <div>
           <h3>Held by {shown !== undefined && <span class="muted"><bdi dir="ltr">{clipped(words(cause), 80)}</bdi></span>}</h3>
           {shown !== undefined && (
-            <ChainList frames={contentions.ownerKind[shown.piece] === OwnerKind.Chain ? contentions.chains.frames(contentions.ownerChain[shown.piece]!) : []}
-              inside={insideOf(contentions, contentions.ownerChain[shown.piece]!, contentions.ownerMethod[shown.piece]!)}
-              missing={contentions.ownerKind[shown.piece] === OwnerKind.Thread ? 'The call chain of the owner was not recorded.' : 'There is no owner to show.'}
+            <ChainList frames={owners.kind[who] === OwnerKind.Chain ? contentions.chains.frames(owners.chain[who]!) : []}
+              inside={insideOf(contentions, owners.chain[who]!, owners.method[who]!)}
+              missing={owners.kind[who] === OwnerKind.Thread ? 'The call chain of the owner was not recorded.' : 'There is no owner to show.'}
               label="Call chain of the owner, innermost first" />
           )}
         </div>

@@ -10,7 +10,7 @@ import {count, duration} from '../model/format';
 import {withMore} from '../shell/page_state';
 import type {ViewProps} from '../shell/state';
 import {threadLabel, threadTest} from '../shell/threads_filter';
-import {AXIS, drawLanes, LANE, laneAt, type LaneScene} from './draw_lanes';
+import {AXIS, drawLanes, LANE, laneAt, pinnedThreads, type LaneScene} from './draw_lanes';
 import {hitAt, orderLanes, sumsOf, type Hit, type LaneData} from './lane_data';
 import {LaneDetails} from './lane_details';
 import {causesOf, formatSelection, mainCause, marksOf, parseSelection, placeOf, type Cause, type Selection} from './selection';
@@ -56,16 +56,19 @@ export function LanePanel({recording, state, change, dark, data, profile}: ViewP
   const find = more['threads.find'] ?? '';
   const closed = useMemo(() => new Set((more['threads.closed'] ?? '').split('~').filter((id) => id !== '')), [more['threads.closed']]);
   const asTable = more['threads.table'] === '1';
+  const onlyActive = more['threads.active'] === '1';
 
   // What threads came to decides their order: in the page's range, not in the zoom, so that lanes stay where they are.
   const rangeSums = useMemo(() => sumsOf(data, range?.from ?? -Infinity, range?.to ?? Infinity, momentNs), [data, range]);
   const isChosen = useMemo(() => threadTest(threads, state.thread), [threads, state.thread]);
+  const activeSums = useMemo(() => (onlyActive ? sumsOf(data, shownWindow.from, shownWindow.to, momentNs) : null), [data, onlyActive, shownWindow]);
   const {lanes, hidden} = useMemo(() => {
     const part = find.toLowerCase();
     const wanted = (thread: number): boolean => (isChosen === null || isChosen(thread)) &&
+      (activeSums === null || activeSums.cpu[thread]! + activeSums.blocked[thread]! + activeSums.waiting[thread]! > 0) &&
       (part === '' || threads.name[thread]!.toLowerCase().includes(part) || threads.pool[thread]!.toLowerCase().includes(part));
     return orderLanes(data, rangeSums, wanted, closed);
-  }, [data, rangeSums, isChosen, find, closed]);
+  }, [data, rangeSums, isChosen, find, closed, activeSums]);
   const laneOf = useMemo(() => new Map(lanes.map((lane, i) => [lane.thread, i] as const).filter(([thread]) => thread >= 0)), [lanes]);
   const selection = useMemo(() => parseSelection(more['threads.at'], data), [more['threads.at'], data]);
   const causes = useMemo(() => (selection === null ? [] : causesOf(data, selection)), [selection]);
@@ -155,9 +158,12 @@ export function LanePanel({recording, state, change, dark, data, profile}: ViewP
   const timeAt = (x: number): number => shownWindow.from + (x - gutter) * nsPerPixel;
   const hitOf = (event: MouseEvent): {lane: number; thread: number; at: number; hit: Hit} | null => {
     const {x, y} = placeOn(canvas.current!, event);
-    const lane = laneAt(y, scroll);
-    const thread = lanes[lane]?.thread ?? -1;
-    if (lane < 0 || lane >= lanes.length) return null;
+    const pinned = pinnedThreads(scene, {height: size.height, scroll});
+    const pin = Math.floor((y - AXIS) / LANE);
+    const isPinned = pin >= 0 && pin < pinned.length;
+    const lane = isPinned ? laneOf.get(pinned[pin]!) ?? -1 : laneAt(y, scroll);
+    const thread = isPinned ? pinned[pin]! : lanes[lane]?.thread ?? -1;
+    if (!isPinned && (lane < 0 || lane >= lanes.length)) return null;
     const at = timeAt(x);
     return {lane, thread, at, hit: thread < 0 || x < gutter ? {kind: 'idle'} : hitAt(data, thread, at, nsPerPixel * 1.5, momentNs)};
   };
@@ -169,7 +175,7 @@ export function LanePanel({recording, state, change, dark, data, profile}: ViewP
   const nameOf = (thread: number): string => threadLabel(threads, thread);
   const linesOf = (thread: number, at: number, hit: Hit): Tip['lines'] => {
     const {contentions, waits, cpu} = data;
-    const when = {text: `at ${timeLabel(at, nsPerPixel * 10)}`, muted: true};
+    const when = {text: `at ${timeLabel(at, nsPerPixel)}`, muted: true};
     switch (hit.kind) {
       case 'blocked': {
         const main = causesOf(data, {kind: 'blocked', row: hit.row});
@@ -293,7 +299,7 @@ export function LanePanel({recording, state, change, dark, data, profile}: ViewP
   const shownThreads = useMemo(() => lanes.filter(({thread}) => thread >= 0).map(({thread}) => thread), [lanes]);
   const isZoomed = more['threads.time'] !== undefined && more['threads.time'] !== '';
   return (
-    <div class="lanes view">
+    <div class={`lanes view${selection !== null ? ' with-details' : ''}`}>
       <div class="panel-head">
         <input type="search" placeholder="Find threads" aria-label="Find threads by name or pool" value={find}
           onInput={(event) => set({'threads.find': (event.target as HTMLInputElement).value})} />
@@ -307,6 +313,8 @@ export function LanePanel({recording, state, change, dark, data, profile}: ViewP
             onClick={() => change({range: rangeBetween(head, shownWindow.from / momentNs, shownWindow.to / momentNs), ...withMore(state, {'threads.time': ''})}, true)}>
             Use as range
           </button>
+          <button type="button" aria-pressed={onlyActive} onClick={() => set({'threads.active': onlyActive ? '' : '1'})}
+            title="Only threads that did something in the time that is shown">Active only</button>
         </div>
         <Legend data={data} dark={dark} />
         <span class="gap" />

@@ -51,7 +51,7 @@ export function causesOf(data: LaneData, selection: Selection): Cause[] {
     const causes: Cause[] = [];
     for (let piece = contentions!.firstPiece[row]!; piece < contentions!.firstPiece[row + 1]!; piece++) {
       const end = at + contentions!.pieceLength[piece]!;
-      causes.push({thread: contentions!.ownerThread[piece]! - 1, piece, begin: at, end});
+      causes.push({thread: contentions!.owners.thread[contentions!.owners.id[piece]!]! - 1, piece, begin: at, end});
       at = end;
     }
     return causes;

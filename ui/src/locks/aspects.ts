@@ -43,8 +43,9 @@ export function aspectsOf(text: string | undefined): readonly Aspect[] {
   return once.length > 0 ? once : DEFAULT_ASPECTS;
 }
 
-// By contention, or by piece for aspects of the owner: the key of its value.
+// By contention, or by owner for aspects of the owner: the key of its value.
 export function keysOf(data: Contentions, aspect: Aspect): Int32Array {
+  const {owners} = data;
   switch (aspect) {
     case 'group': return Int32Array.from(data.group);
     case 'class': return data.lock.map((lock) => (lock === 0 ? NO_LOCK : data.lockClass[lock - 1]!));
@@ -54,15 +55,13 @@ export function keysOf(data: Contentions, aspect: Aspect): Int32Array {
     case 'blocked-chain': return userChains(data, data.chain, data.method);
     case 'after-wait': return Int32Array.from(data.afterWait);
     case 'owner-thread':
-      return data.ownerKind.length === 0 ? new Int32Array(0) : Int32Array.from(data.ownerThread, (thread, i) =>
-        (thread > 0 ? thread - 1 : withoutChain(data.ownerKind[i]!)));
+      return owners.thread.map((thread, i) => (thread > 0 ? thread - 1 : withoutChain(owners.kind[i]!)));
     case 'owner-method':
-      return Int32Array.from(data.ownerMethod, (method, i) => (data.ownerKind[i] !== OwnerKind.Chain
-        ? withoutChain(data.ownerKind[i]!) : method === 0 ? NO_STACK : method - 1));
-    case 'owner-chain': {
-      const chains = userChains(data, data.ownerChain, data.ownerMethod);
-      return chains.map((chain, i) => (data.ownerKind[i] !== OwnerKind.Chain ? withoutChain(data.ownerKind[i]!) : chain));
-    }
+      return owners.method.map((method, i) => (owners.kind[i] !== OwnerKind.Chain ? withoutChain(owners.kind[i]!)
+        : method === 0 ? NO_STACK : method - 1));
+    case 'owner-chain':
+      return userChains(data, owners.chain, owners.method).map((chain, i) =>
+        (owners.kind[i] !== OwnerKind.Chain ? withoutChain(owners.kind[i]!) : chain));
   }
 }
 

@@ -1,40 +1,95 @@
 // Who was blocked where, by whom: pairs of call chains, and the graph of threads or methods that blocked each other.
 import type {Threads} from '../data/recording';
 import {isOfOwner, labelOf, MORE, shortLabelOf, type Aspect} from './aspects';
-import {clippedLength, isInCut, isLock, type Contentions, type Cut} from './contentions';
+import type {Contentions, Cut} from './contentions';
+import {keptOf, type Kept} from './kept';
 import {aspectKeys} from './lock_tree';
 
-// Calls `tell` with each piece of the contentions that the path of keys leads to.
-export function eachPiece(data: Contentions, cut: Cut, by: readonly Aspect[], path: readonly number[],
-                          tell: (row: number, piece: number, ns: number) => void): void {
-  const allGroups = by.includes('group');
-  const wanted = path.map((key, level) => ({key, keys: aspectKeys(data, by[level]!), ofOwner: isOfOwner(by[level]!)}));
-  const ofRow = wanted.filter((each) => !each.ofOwner);
-  const ofPiece = wanted.filter((each) => each.ofOwner);
-  for (let row = 0; row < data.count; row++) {
-    if (!allGroups && !isLock(data.group[row]!)) continue;
-    if (!isInCut(data, cut, row)) continue;
-    if (!ofRow.every(({keys, key}) => keys[row] === key)) continue;
-    const begin = data.begin[row]!;
-    let part = 1;
-    if (!cut.whole) {
-      const span = data.longest[row]!;
-      const left = clippedLength(cut, begin, begin + span);
-      if (left < 0) continue;
-      part = span > 0 ? left / span : 1;
+// What the path of keys leads to: kept contentions, and owners.
+interface Chosen {
+  readonly kept: Kept;
+  readonly rows: Uint8Array | null; // by kept contention; null: all
+  readonly owners: Uint8Array | null; // by owner; null: all
+}
+
+function chosenBy(data: Contentions, cut: Cut, by: readonly Aspect[], path: readonly number[]): Chosen {
+  const kept = keptOf(data, cut, by.includes('group'));
+  let rows: Uint8Array | null = null;
+  let owners: Uint8Array | null = null;
+  path.forEach((key, level) => {
+    const keys = aspectKeys(data, by[level]!);
+    if (isOfOwner(by[level]!)) {
+      owners ??= new Uint8Array(data.owners.count).fill(1);
+      for (let i = 0; i < owners.length; i++) if (keys[i] !== key) owners[i] = 0;
+    } else {
+      rows ??= new Uint8Array(kept.row.length).fill(1);
+      for (let k = 0; k < rows.length; k++) if (keys[kept.row[k]!] !== key) rows[k] = 0;
     }
-    let at = begin;
-    for (let piece = data.firstPiece[row]!; piece < data.firstPiece[row + 1]!; piece++) {
-      let ns = data.pieceLength[piece]!;
-      if (!cut.whole) {
-        const end = at + ns;
-        ns = data.more[row]! > 0 ? Math.round(ns * part) : clippedLength(cut, at, end);
-        at = end;
-        if (ns < 0) continue;
-      }
-      if (ofPiece.every(({keys, key}) => keys[piece] === key)) tell(row, piece, ns);
+  });
+  return {kept, rows, owners};
+}
+
+// Sums by pairs of small numbers: in a table if that is not too large.
+class PairSums {
+  private readonly dense: Int32Array | null; // 1 + index
+  private readonly sparse = new Map<number, number>();
+  readonly a: number[] = [];
+  readonly b: number[] = [];
+  readonly ns: number[] = [];
+  readonly times: number[] = [];
+  readonly longest: number[] = [];
+  readonly longestAt: number[] = []; // kept contention
+  readonly longestPiece: number[] = []; // kept piece
+  private readonly last: number[] = [];
+
+  constructor(rows: number, private readonly width: number) {
+    this.dense = rows * width <= 1 << 22 ? new Int32Array(rows * width) : null;
+  }
+
+  add(a: number, b: number, ns: number, k: number, piece: number, times: number): void {
+    const place = a * this.width + b;
+    let at = this.dense !== null ? this.dense[place]! - 1 : this.sparse.get(place) ?? -1;
+    if (at < 0) {
+      at = this.a.length;
+      if (this.dense !== null) this.dense[place] = at + 1;
+      else this.sparse.set(place, at);
+      this.a.push(a);
+      this.b.push(b);
+      this.ns.push(0);
+      this.times.push(0);
+      this.longest.push(-1);
+      this.longestAt.push(k);
+      this.longestPiece.push(piece);
+      this.last.push(-1);
+    }
+    this.ns[at]! += ns;
+    if (this.last[at] !== k) {
+      this.last[at] = k;
+      this.times[at]! += times;
+    }
+    if (ns > this.longest[at]!) {
+      this.longest[at] = ns;
+      this.longestAt[at] = k;
+      this.longestPiece[at] = piece;
     }
   }
+}
+
+// Sums of all chosen pieces by what their contention and what their owner is.
+function sumPairs(data: Contentions, {kept, rows, owners}: Chosen, rowKey: Int32Array, ownerKey: Int32Array, rowKeys: number, ownerKeys: number): PairSums {
+  const sums = new PairSums(rowKeys, ownerKeys);
+  const {firstPiece, pieceOwner, pieceNs} = kept;
+  for (let k = 0; k < kept.row.length; k++) {
+    if (rows !== null && rows[k] === 0) continue;
+    const row = kept.row[k]!;
+    const key = rowKey[row]!;
+    const times = 1 + data.more[row]!;
+    for (let p = firstPiece[k]!; p < firstPiece[k + 1]!; p++) {
+      const owner = pieceOwner[p]!;
+      if (owners === null || owners[owner] === 1) sums.add(key, ownerKey[owner]!, pieceNs[p]!, k, p, times);
+    }
+  }
+  return sums;
 }
 
 // One way in which it happened: the same chains of the one who was blocked and of the one who held the lock.
@@ -54,32 +109,22 @@ export interface Cases {
 const MOST_CASES = 100;
 
 export function casesOf(data: Contentions, cut: Cut, by: readonly Aspect[], path: readonly number[]): Cases {
-  interface Sum {
-    row: number;
-    piece: number;
-    longest: number;
-    lastRow: number;
-    ns: number;
-    times: number;
-  }
-  const sums = new Map<number, Sum>();
-  let all = 0;
-  eachPiece(data, cut, by, path, (row, piece, ns) => {
-    all += ns;
-    const key = (data.chain[row]! * data.chains.count + data.ownerChain[piece]!) * 4 + data.ownerKind[piece]!;
-    const sum = sums.get(key);
-    if (sum === undefined) {
-      sums.set(key, {row, piece, longest: ns, lastRow: row, ns, times: 1 + data.more[row]!});
-      return;
-    }
-    sum.ns += ns;
-    if (sum.lastRow !== row) sum.times += 1 + data.more[row]!;
-    sum.lastRow = row;
-    if (ns > sum.longest) Object.assign(sum, {row, piece, longest: ns});
+  const chosen = chosenBy(data, cut, by, path);
+  const {owners} = data;
+  // What differs only in the thread is the same case.
+  const first = new Map<number, number>();
+  const alike = owners.chain.map((chain, i) => {
+    const name = chain * 4 + owners.kind[i]!;
+    if (!first.has(name)) first.set(name, first.size);
+    return first.get(name)!;
   });
-  const cases = [...sums.values()].sort((a, b) => b.ns - a.ns || a.row - b.row);
-  const shown = cases.slice(0, MOST_CASES).map(({row, piece, ns, times}) => ({row, piece, ns, times}));
-  return {cases: shown, all: cases.length, ns: all};
+  const sums = sumPairs(data, chosen, data.chain, alike, data.chains.count, Math.max(first.size, 1));
+  const order = sums.ns.map((_, i) => i).sort((x, y) => sums.ns[y]! - sums.ns[x]! || x - y);
+  const {row, pieceOf} = chosen.kept;
+  const cases = order.slice(0, MOST_CASES).map((i): Case => ({
+    row: row[sums.longestAt[i]!]!, piece: pieceOf === null ? sums.longestPiece[i]! : pieceOf[sums.longestPiece[i]!]!,
+    ns: sums.ns[i]!, times: sums.times[i]!}));
+  return {cases, all: order.length, ns: sums.ns.reduce((all, ns) => all + ns, 0)};
 }
 
 // A graph in two columns: those who held locks on the left, those who were blocked on the right.
@@ -125,26 +170,34 @@ export function blameGraph(data: Contentions, threads: Threads, cut: Cut, by: re
       leader[i] = firsts.get(pool)!;
     }
   }
-  const keyOf = (key: number): number => (of === 'pool' && key >= 0 ? leader[key]! : key);
+  // Keys become small numbers.
+  const numbered = (keys: Int32Array): {of: Int32Array; keys: number[]} => {
+    const ids = new Map<number, number>();
+    const list: number[] = [];
+    const numbers = keys.map((key) => {
+      const own = of === 'pool' && key >= 0 ? leader[key]! : key;
+      let id = ids.get(own);
+      if (id === undefined) {
+        ids.set(own, (id = list.length));
+        list.push(own);
+      }
+      return id;
+    });
+    return {of: numbers, keys: list};
+  };
+  const victims = numbered(blockedKeys);
+  const holders = numbered(ownerKeys);
+  const sums = sumPairs(data, chosenBy(data, cut, by, path), victims.of, holders.of, Math.max(victims.keys.length, 1), Math.max(holders.keys.length, 1));
   const owners = new Map<number, number>();
   const blocked = new Map<number, number>();
-  const edges = new Map<number, {owner: number; blocked: number; ns: number; times: number; lastRow: number}>();
   let all = 0;
-  eachPiece(data, cut, by, path, (row, piece, ns) => {
-    const owner = keyOf(ownerKeys[piece]!);
-    const victim = keyOf(blockedKeys[row]!);
+  const edges = sums.ns.map((ns, i) => {
+    const owner = holders.keys[sums.b[i]!]!;
+    const victim = victims.keys[sums.a[i]!]!;
     all += ns;
     owners.set(owner, (owners.get(owner) ?? 0) + ns);
     blocked.set(victim, (blocked.get(victim) ?? 0) + ns);
-    const name = (owner - MORE) * 2 ** 26 + victim - MORE;
-    const edge = edges.get(name);
-    if (edge === undefined) {
-      edges.set(name, {owner, blocked: victim, ns, times: 1 + data.more[row]!, lastRow: row});
-    } else {
-      edge.ns += ns;
-      if (edge.lastRow !== row) edge.times += 1 + data.more[row]!;
-      edge.lastRow = row;
-    }
+    return {owner, blocked: victim, ns, times: sums.times[i]!};
   });
   const label = (aspect: Aspect, key: number, short: boolean): string => {
     if (of === 'pool' && key >= 0 && threads.pool[key] !== '') return threads.pool[key]!;
@@ -166,7 +219,7 @@ export function blameGraph(data: Contentions, threads: Threads, cut: Cut, by: re
   const left = column(owners, ownerAspect);
   const right = column(blocked, blockedAspect);
   const merged = new Map<number, {owner: number; blocked: number; ns: number; times: number}>();
-  for (const edge of edges.values()) {
+  for (const edge of edges) {
     const owner = left.index.get(edge.owner)!;
     const victim = right.index.get(edge.blocked)!;
     const known = merged.get(owner * 1000 + victim);

@@ -7,7 +7,7 @@ import {Tooltip, type Tip} from '../charts/tooltip';
 import {clipped} from '../data/visible_text';
 import {count, duration, share} from '../model/format';
 import type {Graph, GraphOf} from './blame';
-import {sankey, type Sankey} from './sankey';
+import {LEAST_BOX, sankey, type Sankey} from './sankey';
 
 interface Props {
   readonly graph: Graph;
@@ -26,6 +26,13 @@ const WORDS: Readonly<Record<GraphOf, string>> = {thread: 'Threads', pool: 'Pool
 interface Target {
   readonly side: 'owner' | 'blocked' | 'edge';
   readonly index: number;
+}
+
+// The method matters more than its class.
+function fittedName(context: CanvasRenderingContext2D, name: string, width: number): string {
+  if (context.measureText(name).width <= width) return name;
+  const method = name.slice(name.lastIndexOf('.') + 1);
+  return context.measureText(method).width <= width ? method : fitted(context, method, width);
 }
 
 function draw(context: CanvasRenderingContext2D, graph: Graph, places: Sankey, width: number, colors: ChartColors, hover: Target | null): void {
@@ -49,9 +56,9 @@ function draw(context: CanvasRenderingContext2D, graph: Graph, places: Sankey, w
     context.beginPath();
     context.moveTo(leftX + BOX, HEAD + band.leftTop);
     context.bezierCurveTo(middle, HEAD + band.leftTop, middle, HEAD + band.rightTop, rightX, HEAD + band.rightTop);
-    context.lineTo(rightX, HEAD + band.rightTop + Math.max(band.rightHeight, 0.7));
-    context.bezierCurveTo(middle, HEAD + band.rightTop + band.rightHeight, middle, HEAD + band.leftTop + band.leftHeight,
-      leftX + BOX, HEAD + band.leftTop + Math.max(band.leftHeight, 0.7));
+    context.lineTo(rightX, HEAD + band.rightTop + Math.max(band.height, 0.7));
+    context.bezierCurveTo(middle, HEAD + band.rightTop + band.height, middle, HEAD + band.leftTop + band.height,
+      leftX + BOX, HEAD + band.leftTop + Math.max(band.height, 0.7));
     context.fill();
   }
   context.globalAlpha = 1;
@@ -60,11 +67,11 @@ function draw(context: CanvasRenderingContext2D, graph: Graph, places: Sankey, w
     const nodes = isLeft ? graph.owners : graph.blocked;
     (isLeft ? places.left : places.right).forEach((box, i) => {
       context.fillStyle = isLeft ? colors.blocked : colors.kinds['app']!;
-      context.fillRect(isLeft ? leftX : rightX, HEAD + box.top, BOX, box.height);
+      context.fillRect(isLeft ? leftX : rightX, HEAD + box.top, BOX, Math.max(box.height, 1));
       const time = duration(nodes[i]!.ns);
-      const y = HEAD + box.top + box.height / 2;
+      const y = HEAD + box.top + Math.max(box.height, LEAST_BOX) / 2;
       const timeWidth = context.measureText(time).width;
-      const name = fitted(context, nodes[i]!.short, label - timeWidth - 20);
+      const name = fittedName(context, nodes[i]!.short, label - timeWidth - 20);
       context.textAlign = isLeft ? 'right' : 'left';
       context.fillStyle = colors.muted;
       context.fillText(time, isLeft ? leftX - 6 : rightX + BOX + 6, y);
@@ -84,7 +91,7 @@ function targetAt(graph: Graph, places: Sankey, width: number, x: number, y: num
   const at = y - HEAD;
   if (x <= leftX || x >= rightX) {
     const list = x <= leftX ? places.left : places.right;
-    const index = list.findIndex(({top, height}) => at >= top && at < top + height);
+    const index = list.findIndex(({top, height}) => at >= top && at < top + Math.max(height, LEAST_BOX));
     return index < 0 ? null : {side: x <= leftX ? 'owner' : 'blocked', index};
   }
   // Along the curve: the same blend as the Bezier's, near enough.
@@ -94,7 +101,7 @@ function targetAt(graph: Graph, places: Sankey, width: number, x: number, y: num
   let bestHeight = Infinity;
   for (const band of places.bands) {
     const top = band.leftTop + (band.rightTop - band.leftTop) * ease;
-    const height = Math.max(band.leftHeight + (band.rightHeight - band.leftHeight) * ease, 3);
+    const height = Math.max(band.height, 3);
     if (at >= top - 1 && at <= top + height + 1 && height < bestHeight) {
       best = {side: 'edge', index: band.edge};
       bestHeight = height;
@@ -110,7 +117,7 @@ export function BlameView({graph, of, onOf, hasPools, dark, onEdge}: Props) {
   const [hover, setHover] = useState<{target: Target; tip: Tip} | null>(null);
   const [asTable, setAsTable] = useState(false);
   const rows = Math.max(graph.owners.length, graph.blocked.length, 1);
-  const height = Math.max(rows * 26 + HEAD, Math.min(260, rows * 60 + HEAD));
+  const height = Math.max(rows * 24 + HEAD + 60, size.height - 2);
   const places = useMemo(() => sankey(graph, height - HEAD - 4), [graph, height]);
   useLayoutEffect(() => {
     if (size.width === 0 || canvas.current === null) return;
@@ -149,7 +156,7 @@ export function BlameView({graph, of, onOf, hasPools, dark, onEdge}: Props) {
     <section class="blame" aria-label="Who blocks whom">
       <div class="panel-head">
         <h2>Who blocks whom</h2>
-        <div role="group" aria-label="Nodes of the graph" class="choice">
+        <div role="group" aria-label="Nodes of the graph" class="segments">
           {(Object.keys(WORDS) as GraphOf[]).filter((each) => each !== 'pool' || hasPools).map((each) => (
             <button key={each} type="button" aria-pressed={of === each} onClick={() => onOf(each)}>{WORDS[each]}</button>
           ))}

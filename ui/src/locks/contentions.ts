@@ -3,6 +3,7 @@ import {Chains} from '../charts/chains';
 import {oncePer} from '../charts/parts';
 import type {Columns} from '../data/columns';
 import type {Recording} from '../data/recording';
+import {numberOwners, type Owners} from './owners';
 
 export const enum OwnerKind {Chain = 0, Thread = 1, HandOff = 2, Unknown = 3}
 export const GROUPS = ['monitor', 'juc', 'condition', 'other'] as const;
@@ -25,10 +26,8 @@ export interface Contentions {
   readonly longest: Float64Array; // of all that the row stands for
   readonly firstPiece: Int32Array; // one more than there are contentions
   readonly pieceLength: Float64Array;
-  readonly ownerKind: Uint8Array;
-  readonly ownerThread: Int32Array; // 1 + row in threads
-  readonly ownerChain: Int32Array;
-  readonly ownerMethod: Int32Array; // 1 + label
+  readonly pieceLongest: Float64Array | null; // of rows that stand for several; null: there are none
+  readonly owners: Owners;
 }
 
 const damaged = (): Error => new Error('the data of this page is damaged');
@@ -59,9 +58,11 @@ function decode(columns: Columns, recording: Recording): Contentions {
   if (begin.length !== count) throw damaged();
   const labels = chains.labels.length + 1;
   const more = sparse('more');
+  const pieceLongest = columns.numbers('piece_longest');
   const longest = Float64Array.from(sparse('longest'), (ns, i) => (more[i]! > 0 && ns > 0 ? ns : length[i]!));
   return {
     count, chains, classes, objects, begin, length, more, longest, firstPiece, pieceLength,
+    pieceLongest: pieceLongest.length === pieceLength.length && more.some((n) => n > 0) ? pieceLongest : null,
     lockClass: of('lock_class', Math.max(classes.length, 1), objects.length),
     lock: of('lock', objects.length + 1, count),
     thread: of('thread', Math.max(threads, 1), count),
@@ -69,10 +70,8 @@ function decode(columns: Columns, recording: Recording): Contentions {
     method: of('method', labels, count),
     group: Uint8Array.from(of('group', GROUPS.length, count)),
     afterWait: Uint8Array.from(of('after_wait', 2, count)),
-    ownerKind: Uint8Array.from(of('owner_kind', 4, pieceLength.length)),
-    ownerThread: of('owner_thread', threads + 1, pieceLength.length),
-    ownerChain: of('owner_chain', Math.max(chains.count, 1), pieceLength.length),
-    ownerMethod: of('owner_method', labels, pieceLength.length),
+    owners: numberOwners(of('owner_kind', 4, pieceLength.length), of('owner_thread', threads + 1, pieceLength.length),
+      of('owner_chain', Math.max(chains.count, 1), pieceLength.length), of('owner_method', labels, pieceLength.length), threads, Math.max(chains.count, 1)),
   };
 }
 

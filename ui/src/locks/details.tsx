@@ -25,8 +25,10 @@ export function Details({data, threads, cases, at, onAt, title, onShow}: Props) 
   const shown = cases.cases[place];
   if (shown === undefined) return <p class="muted">No contention is selected.</p>;
   const {row, piece} = shown;
-  const kind = data.ownerKind[piece]!;
-  const owner = data.ownerThread[piece]!;
+  const {owners} = data;
+  const who = owners.id[piece]!;
+  const kind = owners.kind[who]!;
+  const owner = owners.thread[who]!;
   const begin = data.begin[row]!;
   return (
     <section class="lock-details" aria-label="Call chains of the selected contentions">
@@ -50,8 +52,8 @@ export function Details({data, threads, cases, at, onAt, title, onShow}: Props) 
         </div>
         <div>
           <h3>Held by {owner > 0 && <span class="muted">for example <bdi dir="ltr">{threadLabel(threads, owner - 1)}</bdi></span>}</h3>
-          <ChainList frames={kind === OwnerKind.Chain ? data.chains.frames(data.ownerChain[piece]!) : []}
-            inside={insideOf(data, data.ownerChain[piece]!, data.ownerMethod[piece]!)} missing={missingOwner(kind)}
+          <ChainList frames={kind === OwnerKind.Chain ? data.chains.frames(owners.chain[who]!) : []}
+            inside={insideOf(data, owners.chain[who]!, owners.method[who]!)} missing={missingOwner(kind)}
             label="Call chain of the owner, innermost first" />
         </div>
       </div>

@@ -15,11 +15,12 @@ export function searchContentions(data: Contentions, threads: Threads, query: st
   const names = matchNames(threads.name, compiled.test);
   const chains = new Uint8Array(data.chains.count);
   for (let i = 1; i < chains.length; i++) chains[i] = labels[data.chains.label[i]!]! | chains[data.chains.parent[i]!]!;
+  const owners = data.owners.chain.map((chain, i) => chains[chain]! | (data.owners.thread[i]! > 0 ? names[data.owners.thread[i]! - 1]! : 0));
   const rows = new Uint8Array(data.count);
   for (let i = 0; i < rows.length; i++) {
     let found = chains[data.chain[i]!]! | names[data.thread[i]!]! | (data.lock[i]! > 0 ? objects[data.lock[i]! - 1]! : 0);
     for (let p = data.firstPiece[i]!; found === 0 && p < data.firstPiece[i + 1]!; p++) {
-      found = chains[data.ownerChain[p]!]! | (data.ownerThread[p]! > 0 ? names[data.ownerThread[p]! - 1]! : 0);
+      found = owners[data.owners.id[p]!]!;
     }
     rows[i] = found;
   }

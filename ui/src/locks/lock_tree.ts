@@ -2,7 +2,8 @@
 // src/analysis/lock_profile.cpp: a contention counts once in each node in which it has pieces, with their sum.
 import type {Threads} from '../data/recording';
 import {isOfOwner, keysOf, labelOf, MORE, type Aspect} from './aspects';
-import {clippedLength, isInCut, isLock, type Contentions, type Cut} from './contentions';
+import type {Contentions, Cut} from './contentions';
+import {keptOf, type Kept} from './kept';
 import {percentiles} from './spread';
 
 const MOST_NODES = 1_000_000;
@@ -36,13 +37,6 @@ export interface LockTree {
   readonly byGroup: Float64Array; // of all groups, shown or not: ns
   children(node: number): Int32Array; // most time first
   spread(node: number): Spread;
-}
-
-// What is left of the contentions: one entry for each of them, or for each of their pieces.
-interface Entries {
-  readonly row: Int32Array; // contention
-  readonly piece: Int32Array; // empty: these are whole contentions
-  readonly ns: Float64Array;
 }
 
 // Nodes level by level: those of a level lie in a row.
@@ -124,77 +118,73 @@ function deeper(nodes: Nodes, above: Int32Array, aboveFirst: number, keys: Int32
   return into;
 }
 
-// Of locks only, unless the group is among the aspects: then of everything that threads were parked for.
-function keptRows(data: Contentions, cut: Cut, allGroups: boolean, byGroup: Float64Array): Entries {
-  const row = new Int32Array(data.count);
-  const ns = new Float64Array(data.count);
-  let kept = 0;
-  for (let i = 0; i < data.count; i++) {
-    if (!isInCut(data, cut, i)) continue;
-    let length = data.length[i]!;
-    if (!cut.whole) {
-      const begin = data.begin[i]!;
-      const span = data.longest[i]!; // what stands for several is where the first of them was
-      const left = clippedLength(cut, begin, begin + span);
-      if (left < 0) continue;
-      length = data.more[i]! > 0 && span > 0 ? Math.round(length * (left / span)) : left;
-    }
-    byGroup[data.group[i]!]! += length;
-    if (!allGroups && !isLock(data.group[i]!)) continue;
-    row[kept] = i;
-    ns[kept++] = length;
-  }
-  return {row: row.subarray(0, kept), piece: new Int32Array(0), ns: ns.subarray(0, kept)};
+// One entry for each contention and for each of its owners that the aspects tell apart.
+interface OwnerEntries {
+  readonly from: Int32Array; // which of the kept contentions
+  readonly owner: Int32Array; // one that stands for all that are alike
+  readonly ns: Float64Array;
+  readonly longest: Float64Array | null;
 }
 
-// `from` says for each piece of which of the entries it is.
-function keptPieces(data: Contentions, cut: Cut, whole: Entries, byOwner: Float64Array): Entries & {from: Int32Array} {
-  const row: Int32Array = new Int32Array(data.pieceLength.length);
-  const piece = new Int32Array(row.length);
-  const from = new Int32Array(row.length);
-  const ns = new Float64Array(row.length);
-  let kept = 0;
-  for (let k = 0; k < whole.row.length; k++) {
-    const i = whole.row[k]!;
-    let at = data.begin[i]!;
-    for (let p = data.firstPiece[i]!; p < data.firstPiece[i + 1]!; p++) {
-      let length = data.pieceLength[p]!;
-      if (!cut.whole) {
-        if (data.more[i]! > 0) {
-          length = Math.round(length * (whole.ns[k]! / Math.max(data.length[i]!, 1)));
-        } else {
-          const end = at + length;
-          length = clippedLength(cut, at, end);
-          at = end;
-          if (length < 0) continue;
-        }
+// Owners are alike if all aspects of owners that are asked for have the same keys: `standFor` has one of them for each.
+function alikeOwners(data: Contentions, aspects: readonly Aspect[]): Int32Array {
+  const keys = aspects.map((aspect) => aspectKeys(data, aspect));
+  const first = new Map<string, number>();
+  return Int32Array.from({length: data.owners.count}, (_, owner) => {
+    const name = keys.map((each) => each[owner]).join();
+    if (!first.has(name)) first.set(name, owner);
+    return first.get(name)!;
+  });
+}
+
+// Adds up the pieces of each contention whose owners are alike: there are many pieces, and few of these.
+function ownerEntries(data: Contentions, kept: Kept, aspects: readonly Aspect[]): OwnerEntries {
+  const standFor = alikeOwners(data, aspects);
+  const size = kept.pieceNs.length;
+  const from = new Int32Array(size);
+  const owner = new Int32Array(size);
+  const ns = new Float64Array(size);
+  const longest = kept.pieceLongest === null ? null : new Float64Array(size);
+  const lastRow = new Int32Array(data.owners.count).fill(-1);
+  const lastEntry = new Int32Array(data.owners.count);
+  const {firstPiece, pieceOwner, pieceNs, pieceLongest} = kept;
+  let count = 0;
+  for (let k = 0; k < kept.row.length; k++) {
+    for (let p = firstPiece[k]!; p < firstPiece[k + 1]!; p++) {
+      const who = standFor[pieceOwner[p]!]!;
+      let entry = lastEntry[who]!;
+      if (lastRow[who] !== k) {
+        lastRow[who] = k;
+        lastEntry[who] = entry = count++;
+        from[entry] = k;
+        owner[entry] = who;
       }
-      byOwner[data.ownerKind[p]!]! += length;
-      row[kept] = i;
-      piece[kept] = p;
-      from[kept] = k;
-      ns[kept++] = length;
+      ns[entry]! += pieceNs[p]!;
+      if (longest !== null) longest[entry]! += pieceLongest![p]!;
     }
   }
-  return {row: row.subarray(0, kept), piece: piece.subarray(0, kept), from: from.subarray(0, kept), ns: ns.subarray(0, kept)};
+  return {from: from.subarray(0, count), owner: owner.subarray(0, count), ns: ns.subarray(0, count), longest: longest?.subarray(0, count) ?? null};
 }
 
-// Pieces of a contention that are in the same node count once: the first has the sum, the others -1.
-function joined(pieces: Entries, nodeOf: Int32Array, firstNode: number, nodes: number): Float64Array {
-  const ns = Float64Array.from(pieces.ns);
-  const lastRow = new Int32Array(nodes).fill(-1);
+// Entries of a contention that are in the same node count once: the first has the sum, the others -1.
+function joined(entries: OwnerEntries, nodeOf: Int32Array, firstNode: number, nodes: number): {ns: Float64Array; longest: Float64Array | null} {
+  const ns = entries.ns.slice();
+  const longest = entries.longest?.slice() ?? null;
+  const {from} = entries;
+  const lastFrom = new Int32Array(nodes).fill(-1);
   const lastEntry = new Int32Array(nodes);
   for (let i = 0; i < ns.length; i++) {
     const node = nodeOf[i]! - firstNode;
-    if (lastRow[node] === pieces.row[i]) {
+    if (lastFrom[node] === from[i]) {
       ns[lastEntry[node]!]! += ns[i]!;
+      if (longest !== null) longest[lastEntry[node]!]! += longest[i]!;
       ns[i] = -1;
     } else {
-      lastRow[node] = pieces.row[i]!;
+      lastFrom[node] = from[i]!;
       lastEntry[node] = i;
     }
   }
-  return ns;
+  return {ns, longest};
 }
 
 interface Level {
@@ -202,29 +192,44 @@ interface Level {
   readonly nodeOf: Int32Array; // by entry
   readonly row: Int32Array; // by entry
   readonly ns: Float64Array; // by entry; negative: counted elsewhere
+  readonly longest: Float64Array | null; // by entry, of rows that stand for several; null: as the row says
 }
 
+// Of locks only, unless the group is among the aspects: then of everything that threads were parked for.
 export function lockTree(data: Contentions, threads: Threads, cut: Cut, by: readonly Aspect[]): LockTree {
-  const byOwner = new Float64Array(4);
-  const byGroup = new Float64Array(4);
   const ownerLevel = by.findIndex(isOfOwner) < 0 ? by.length : by.findIndex(isOfOwner);
   const nodes = new Nodes();
-  const whole = keptRows(data, cut, by.includes('group'), byGroup);
-  const pieces = keptPieces(data, cut, whole, byOwner);
-  const levels: Level[] = [{first: 0, nodeOf: new Int32Array(whole.row.length), row: whole.row, ns: whole.ns}];
+  const kept = keptOf(data, cut, by.includes('group'));
+  const levels: Level[] = [{first: 0, nodeOf: new Int32Array(kept.row.length), row: kept.row, ns: kept.ns, longest: null}];
+  let entries: OwnerEntries | null = null;
+  let entryRow = kept.row;
   by.forEach((aspect, level) => {
     const {first: aboveFirst, nodeOf: above} = levels[level]!;
     const keys = aspectKeys(data, aspect);
     const first = nodes.count;
     if (level < ownerLevel) {
-      levels.push({first, nodeOf: deeper(nodes, above, aboveFirst, keys, whole.row), row: whole.row, ns: whole.ns});
+      levels.push({first, nodeOf: deeper(nodes, above, aboveFirst, keys, kept.row), row: kept.row, ns: kept.ns, longest: null});
       return;
     }
-    const abovePieces = level === ownerLevel ? pieces.from.map((k) => above[k]!) : above;
-    const nodeOf = deeper(nodes, abovePieces, aboveFirst, keys, isOfOwner(aspect) ? pieces.piece : pieces.row);
-    levels.push({first, nodeOf, row: pieces.row, ns: joined(pieces, nodeOf, first, nodes.count - first)});
+    let aboveEntries = above;
+    if (entries === null) {
+      entries = ownerEntries(data, kept, by.filter(isOfOwner));
+      entryRow = gatheredIndices(kept.row, entries.from);
+      aboveEntries = gatheredIndices(above, entries.from);
+    }
+    const nodeOf = deeper(nodes, aboveEntries, aboveFirst, keys, isOfOwner(aspect) ? entries.owner : entryRow);
+    levels.push({first, nodeOf, row: entryRow, ...joined(entries, nodeOf, first, nodes.count - first)});
   });
-  return finish(data, threads, by, nodes, levels, byOwner, byGroup);
+  const byOwner = new Float64Array(4);
+  const {kind} = data.owners;
+  for (let p = 0; p < kept.pieceNs.length; p++) byOwner[kind[kept.pieceOwner[p]!]!]! += kept.pieceNs[p]!;
+  return finish(data, threads, by, nodes, levels, byOwner, kept.byGroup);
+}
+
+function gatheredIndices(values: Int32Array, at: Int32Array): Int32Array<ArrayBuffer> {
+  const into = new Int32Array(at.length);
+  for (let i = 0; i < at.length; i++) into[i] = values[at[i]!]!;
+  return into;
 }
 
 function finish(data: Contentions, threads: Threads, by: readonly Aspect[], nodes: Nodes, levels: readonly Level[],
@@ -234,7 +239,7 @@ function finish(data: Contentions, threads: Threads, by: readonly Aspect[], node
   const blocked = new Float64Array(count);
   const times = new Float64Array(count);
   const longest = new Float64Array(count);
-  levels.forEach(({first, nodeOf, row, ns}, depth) => {
+  levels.forEach(({first, nodeOf, row, ns, longest: most}, depth) => {
     level.fill(depth, first, levels[depth + 1]?.first ?? count);
     for (let i = 0; i < nodeOf.length; i++) {
       const length = ns[i]!;
@@ -243,8 +248,8 @@ function finish(data: Contentions, threads: Threads, by: readonly Aspect[], node
       const more = data.more[row[i]!]!;
       blocked[node]! += length;
       times[node]! += 1 + more;
-      const most = more === 0 ? length : Math.min(length, data.longest[row[i]!]!);
-      if (most > longest[node]!) longest[node] = most;
+      const one = more === 0 ? length : Math.min(length, most === null ? data.longest[row[i]!]! : most[i]!);
+      if (one > longest[node]!) longest[node] = one;
     }
   });
 
@@ -290,10 +295,10 @@ function finish(data: Contentions, threads: Threads, by: readonly Aspect[], node
     if (known !== undefined) return known;
     const depth = level[node]!;
     const {start, order} = (orders[depth] ??= orderOf(depth));
-    const {first: firstNode, row, ns} = levels[depth]!;
+    const {first: firstNode, row, ns, longest: most} = levels[depth]!;
     const own = order.subarray(start[node - firstNode]!, start[node - firstNode + 1]!);
     const [p50, p95] = times[node] === own.length ? percentiles(gathered(ns, own), null, [0.5, 0.95])
-      : percentiles(...apart(data, own, row, ns), [0.5, 0.95]);
+      : percentiles(...apart(data, own, row, ns, most), [0.5, 0.95]);
     spreads.set(node, (known = {p50: p50!, p95: p95!}));
     return known;
   };
@@ -307,12 +312,12 @@ function gathered(ns: Float64Array, own: Int32Array): Float64Array {
 }
 
 // A row that stands for several: the longest of them is known, of the others the mean.
-function apart(data: Contentions, own: Int32Array, row: Int32Array, ns: Float64Array): [Float64Array, Float64Array] {
+function apart(data: Contentions, own: Int32Array, row: Int32Array, ns: Float64Array, most: Float64Array | null): [Float64Array, Float64Array] {
   const durations: number[] = [];
   const times: number[] = [];
   for (const i of own) {
     const more = data.more[row[i]!]!;
-    const longest = Math.min(ns[i]!, data.longest[row[i]!]!);
+    const longest = Math.min(ns[i]!, most === null ? data.longest[row[i]!]! : most[i]!);
     durations.push(more === 0 ? ns[i]! : longest);
     times.push(1);
     if (more === 0) continue;

@@ -64,7 +64,7 @@ function Drill({recording, state, change, dark, data}: ViewProps & {data: Conten
   const path = useMemo(() => pathOf(tree, selected), [tree, selected]);
   const cases = useMemo(() => casesOf(data, cut, by, path), [data, cut, by, path]);
   const hasPools = useMemo(() => threads.pool.some((pool) => pool !== ''), [threads]);
-  const of: GraphOf = GRAPHS.find((each) => each === more['locks.graph']) ?? 'method';
+  const of: GraphOf = GRAPHS.find((each) => each === more['locks.graph']) ?? (tree.byOwner[OwnerKind.Chain]! * 2 >= tree.byOwner[OwnerKind.Thread]! ? 'method' : 'thread');
   const graph = useMemo(() => blameGraph(data, threads, cut, by, path, of), [data, cut, by, path, of]);
 
   const set = (values: Readonly<Record<string, string>>, step = false): void => change(withMore(state, values), step);
@@ -131,10 +131,10 @@ function Summary({tree, isFiltered, head}: {tree: LockTree; isFiltered: boolean;
       <strong>{duration(total)}</strong> blocked in <strong>{count(tree.times[0]!)}</strong> contentions
       {isFiltered ? ' of the selected time and threads' : ''}
       {total > 0 && <span class="muted">
-        {'; owner known with its call chain '}{share(owners[OwnerKind.Chain]!, total)}, only the thread {share(owners[OwnerKind.Thread]!, total)},
+        {'; owner known with its chain '}{share(owners[OwnerKind.Chain]!, total)}, only the thread {share(owners[OwnerKind.Thread]!, total)},
         {' hand-off '}{share(owners[OwnerKind.HandOff]!, total)}, unknown {share(owners[OwnerKind.Unknown]!, total)}
       </span>}
-      {parked > 0 && <span class="muted">; {duration(parked)} parked for conditions and others are not in it (add Kind of lock)</span>}
+      {parked > 0 && <span class="muted">; without {duration(parked)} parked for conditions (add Kind of lock)</span>}
       {kept !== undefined && kept.kept < kept.contentions && (
         <span class="muted">; the {count(kept.kept)} longest are kept one by one, the others added up</span>
       )}

@@ -9,9 +9,8 @@ export interface Box {
 export interface Band {
   readonly edge: number;
   readonly leftTop: number;
-  readonly leftHeight: number;
   readonly rightTop: number;
-  readonly rightHeight: number;
+  readonly height: number;
 }
 
 export interface Sankey {
@@ -23,21 +22,37 @@ export interface Sankey {
 export const LEAST_BOX = 17; // a line of text
 const GAP = 5;
 
-// Each gets its line, the rest of the room is shared by time.
-function boxes(weights: readonly number[], height: number): Box[] {
-  const sum = weights.reduce((a, b) => a + b, 0);
-  const room = Math.max(height - weights.length * LEAST_BOX - Math.max(weights.length - 1, 0) * GAP, 0);
+// Heights are times, the same scale on both sides; small ones still have the room of their line.
+function boxes(weights: readonly number[], perNs: number): Box[] {
   let top = 0;
   return weights.map((weight) => {
-    const box = {top, height: LEAST_BOX + (sum > 0 ? (room * weight) / sum : 0)};
-    top += box.height + GAP;
+    const box = {top, height: weight * perNs};
+    top += Math.max(box.height, LEAST_BOX) + GAP;
     return box;
   });
 }
 
+function heightOf(weights: readonly number[], perNs: number): number {
+  return weights.reduce((sum, weight) => sum + Math.max(weight * perNs, LEAST_BOX) + GAP, -GAP);
+}
+
+// The largest scale with which both columns fit.
+function scaleFor(graph: Graph, height: number): number {
+  const columns = [graph.owners.map(({ns}) => ns), graph.blocked.map(({ns}) => ns)];
+  let low = 0;
+  let high = graph.ns > 0 ? height / graph.ns : 0;
+  for (let i = 0; i < 40; i++) {
+    const middle = (low + high) / 2;
+    if (columns.every((weights) => heightOf(weights, middle) <= height)) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
 export function sankey(graph: Graph, height: number): Sankey {
-  const left = boxes(graph.owners.map(({ns}) => ns), height);
-  const right = boxes(graph.blocked.map(({ns}) => ns), height);
+  const perNs = scaleFor(graph, height);
+  const left = boxes(graph.owners.map(({ns}) => ns), perNs);
+  const right = boxes(graph.blocked.map(({ns}) => ns), perNs);
   const leftUsed = left.map(({top}) => top);
   const rightUsed = right.map(({top}) => top);
   // In the order of their ends bands cross least.
@@ -45,11 +60,10 @@ export function sankey(graph: Graph, height: number): Sankey {
     graph.edges[a]!.owner - graph.edges[b]!.owner || graph.edges[a]!.blocked - graph.edges[b]!.blocked);
   const bands = order.map((edge): Band => {
     const {owner, blocked, ns} = graph.edges[edge]!;
-    const leftHeight = graph.owners[owner]!.ns > 0 ? (left[owner]!.height * ns) / graph.owners[owner]!.ns : 0;
-    const rightHeight = graph.blocked[blocked]!.ns > 0 ? (right[blocked]!.height * ns) / graph.blocked[blocked]!.ns : 0;
-    const band = {edge, leftTop: leftUsed[owner]!, leftHeight, rightTop: rightUsed[blocked]!, rightHeight};
-    leftUsed[owner]! += leftHeight;
-    rightUsed[blocked]! += rightHeight;
+    const high = ns * perNs;
+    const band = {edge, leftTop: leftUsed[owner]!, rightTop: rightUsed[blocked]!, height: high};
+    leftUsed[owner]! += high;
+    rightUsed[blocked]! += high;
     return band;
   });
   return {left, right, bands};

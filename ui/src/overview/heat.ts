@@ -20,7 +20,7 @@ export function heatMap(head: Head, values: Float64Array): HeatMap | null {
   if (moments < 4 || momentNs <= 0 || values.length === 0) return null;
   const span = moments * momentNs;
   // Short recordings have columns of less than a second.
-  const columnNs = span < 4e9 ? 1e8 : COLUMN_NS.find((ns) => span / ns <= MOST_COLUMNS) ?? 3600e9;
+  const columnNs = span < 8e9 ? 1e8 : COLUMN_NS.find((ns) => span / ns <= MOST_COLUMNS) ?? 3600e9;
   const columnMoments = Math.max(1, Math.round(columnNs / momentNs));
   const rowMoments = Math.max(1, Math.ceil(columnMoments / MOST_ROWS));
   const rows = Math.ceil(columnMoments / rowMoments);

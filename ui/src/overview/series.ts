@@ -56,7 +56,7 @@ export function cpuSeries(head: Head, timeline: Columns | null, profile: Profile
       {label: 'other processes', color: kindColor('processes'), values: spread(['processes'])},
       {label: 'stolen', color: kindColor('stolen'), values: spread(['stolen'])},
     ].filter(notEmpty);
-    if (layers.length > 0) return {id: 'cpu', label: 'CPU', unit: 'cpus', layers, limit: head.cpus, source: "by the kernel's account"};
+    if (layers.length > 0) return {id: 'cpu', label: 'CPU', unit: 'cpus', layers, limit: head.cpus, source: "kernel's account"};
   }
   if (profile === null || profile.moments === null) return null;
   const {moments} = profile;
@@ -91,7 +91,7 @@ export function waitSeries(head: Head, waits: Waits | null, isChosen: ((thread: 
   if (rest.length > 0) {
     layers.push({label: 'others', color: kindColor('other'), values: rest[0]!.map((_, m) => rest.reduce((sum, values) => sum + values[m]!, 0))});
   }
-  return layers.length === 0 ? null : {id: 'waiting', label: 'Waiting', unit: 'threads', layers, limit: 0, source: 'threads that waited'};
+  return layers.length === 0 ? null : {id: 'waiting', label: 'Waiting', unit: 'threads', layers, limit: 0, source: 'waiting threads'};
 }
 
 export function lockSeries(head: Head, data: Contentions | null, isChosen: ((thread: number) => boolean) | null): Series | null {
@@ -106,7 +106,7 @@ export function lockSeries(head: Head, data: Contentions | null, isChosen: ((thr
     {label: 'java.util.concurrent', color: (colors: ChartColors) => colors.handOff, values: spreaders[1]!.take()},
   ].filter(notEmpty);
   return layers.length === 0 ? null
-    : {id: 'locks', label: 'Lock contention', unit: 'threads', layers, limit: 0, source: 'threads that were blocked'};
+    : {id: 'locks', label: 'Lock contention', unit: 'threads', layers, limit: 0, source: 'blocked threads'};
 }
 
 export const allocSeries = (values: Float64Array): Series | null => (values.every((value) => value === 0) ? null : {
