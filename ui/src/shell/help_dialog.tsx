@@ -2,15 +2,15 @@
 import {useLayoutEffect, useRef} from 'preact/hooks';
 
 const KEYS: readonly (readonly [string, string])[] = [
-  ['click', 'zoom into a frame; on a caller: zoom out to it'],
-  ['double click, Esc', 'back'],
-  ['\u2190 \u2191 \u2192 \u2193', 'move the selection'],
-  ['Enter', 'zoom into the selection'],
-  ['Home', 'select the frame in focus'],
+  ['1 \u2013 9', 'the views'],
   ['/', 'search; Esc in the field clears it'],
-  ['r', 'reverse: who calls the hot methods'],
-  ['t', 'threads as the first level'],
-  ['i', 'turn upside down'],
+  ['\u2190 \u2191 \u2192 \u2193', 'move the selection; in the call tree also open and close'],
+  ['click, Enter', 'zoom into a frame; on a caller: zoom out to it'],
+  ['double click, Esc', 'back'],
+  ['Backspace', 'ring: the caller becomes the centre'],
+  ['r', 'flame graph: reverse, who calls the hot methods'],
+  ['t', 'flame graph, call tree: threads as the first level'],
+  ['i', 'flame graph: turn upside down'],
   ['d', 'dark or light'],
   ['?', 'this help'],
 ];
@@ -26,17 +26,24 @@ export function HelpDialog({open, onClose}: {open: boolean; onClose: () => void}
       <div class="help">
         <h2 id="help-title">Reading this page</h2>
         <p>
-          Each box is a method; its width is the CPU time of the stacks it is on (in other profiles their time or
-          their bytes; there the innermost box is the class of what was allocated). Callees lie on the far side of their
-          caller from the root, the heaviest first. Reversed, the hot methods come first and their callers follow.
+          Stacks are weighted by CPU time, wall clock time, waiting or allocated bytes. A box of the flame graph is a
+          method, its width the weight of the stacks it is on; callees lie on the far side of their caller from the
+          root, the heaviest first. Solid blue boxes are calls that the compiler did not inline, striped ones it did.
+          In the ring chart, ring n holds the calls n levels below the centre, and angles are weights.
+        </p>
+        <p>
+          Drag over the strip of time to look at a part of the recording; drag inside the part to move it, click beside
+          it to see everything again. Time, threads, include and exclude are the same for all views. The address of
+          the page holds what is shown: copy it to come back or to show it to somebody.
+        </p>
+        <p>
+          Search finds a part of a name in any case, a regular expression with <kbd>.*</kbd>, or exactly a name in
+          {' "quotes"'}. The share is that of all stacks with at least one match. "95 % sure" says how far chance may
+          have moved a share: the fewer samples, the further.
         </p>
         <p>
           Of a comparison, a box is as wide as the mean of both recordings; its colour tells how it changed, and boxes
           that are gone are there, too. A change that counting samples may make by chance is none.
-        </p>
-        <p>
-          Search finds a part of a name in any case, a regular expression with <kbd>.*</kbd>, or exactly a name in
-          {' "quotes"'}. The share is that of all stacks with at least one match.
         </p>
         <table>
           <tbody>

@@ -17,13 +17,13 @@ export function PageHeader({head, dark, onTheme, onHelp}: Props) {
     head.pid > 0 && `pid ${head.pid}`,
     head.duration_ns > 0 && duration(head.duration_ns),
     ...samples,
-    head.against && `compared with ${head.against.file}`,
+    head.against && `compared with ${head.against.file.replace(/^\/.*\//, '')}`,
   ].filter(Boolean) as string[];
   return (
     <header>
       <div class="title">
         <h1><bdi dir="ltr">{clipped(head.title || head.file || 'recording', 120)}</bdi></h1>
-        <ul class="summary">{words.map((word, i) => <li key={i}><bdi dir="ltr">{clipped(word, 80)}</bdi></li>)}</ul>
+        <ul class="summary" title={words.map((word) => clipped(word, 200)).join(' \u00b7 ')}>{words.map((word, i) => <li key={i}><bdi dir="ltr">{clipped(word, 80)}</bdi></li>)}</ul>
         <span class="gap" />
         <button type="button" class="quiet" aria-pressed={dark} aria-keyshortcuts="d" title="Dark (d)" onClick={onTheme}>Dark</button>
         <button type="button" class="quiet" aria-label="Help" aria-keyshortcuts="?" title="Help (?)" onClick={onHelp}>?</button>

@@ -56,6 +56,10 @@ export function FilterBar(props: Props) {
       <StackField {...props} of={EXCLUDE} label="No stacks with" placeholder="exclude" />
       <output id="search-result" class="found" aria-live="polite">{searchText(stacks)}</output>
       <span class="gap" />
+      {state.range !== null && stacks !== null && stacks.profile.moments === null && (
+        <span class="muted">no times are known of {head.against === undefined ? 'this profile' : 'a comparison'}: shown is all of it</span>)}
+      {state.range !== null && stacks?.untimed === true && (
+        <span class="muted" title="How much they used is known, but not when">without threads that are not sampled</span>)}
       {state.range !== null && (
         <Chip text={rangeText(state.range, head.moment_ns)} what="range of time" onRemove={() => change({range: null}, true)} />)}
       {state.thread !== '' && (

@@ -1,6 +1,6 @@
 // All methods as one table.
 import {useMemo, useState} from 'preact/hooks';
-import {changeText, intervalText, weightOf, type View} from '../flame/facts';
+import {intervalText, weightOf} from '../flame/facts';
 import {afterOf, changeBetween, CHANGES} from '../model/changes';
 import {FRAME_TYPES} from '../model/frame_types';
 import {count, share} from '../model/format';
@@ -29,7 +29,6 @@ export function MethodsView({recording, stacks, state, change, palette}: StackVi
   }, [methods, by, falling, matches]);
   const whole = calls.total[0]!;
   const [mostSelf, mostTotal] = useMemo(() => [most(methods.self), most(methods.total)], [methods]);
-  const view: View = {profile, calls, tree: calls, unit, coloring};
   const self = (row: number): number => methods.self[order[row]!]!;
   const total = (row: number): number => methods.total[order[row]!]!;
   const callersOf = (name: number) => ({view: 'callers', ...withMore(state, {'callers.method': profile.names[name]!})});
@@ -44,13 +43,17 @@ export function MethodsView({recording, stacks, state, change, palette}: StackVi
   };
   const weight = (value: number): string => weightOf(unit, value);
   const columns: TableColumn[] = isCompared ? [
-    {id: 'before', label: 'self before', isNumber: true, canSort: true, width: 96, cell: (row) => weight(methods.before[order[row]!]!)},
-    {id: 'after', label: 'self after', isNumber: true, canSort: true, width: 96,
+    {id: 'before', label: 'self before', isNumber: true, canSort: true, width: 88, cell: (row) => weight(methods.before[order[row]!]!)},
+    {id: 'after', label: 'after', isNumber: true, canSort: true, width: 76,
      cell: (row) => weight(afterOf(self(row), methods.before[order[row]!]!))},
-    {id: 'change', label: 'change', isNumber: true, canSort: true, width: 110, title: 'Of itself; what may be chance comes last',
+    {id: 'change', label: 'change', isNumber: true, canSort: true, width: 84, title: 'Of itself; what may be chance comes last',
      cell: (row) => differenceText(weight, methods.before[order[row]!]!, afterOf(self(row), methods.before[order[row]!]!))},
-    {id: 'total', label: 'total', isNumber: true, canSort: true, width: 230, title: 'Before, after and change, with callees',
-     cell: (row) => changeText(view, total(row), methods.totalBefore[order[row]!]!)},
+    {id: 'factor', label: 'factor', isNumber: true, width: 70,
+     cell: (row) => factorText(methods.before[order[row]!]!, afterOf(self(row), methods.before[order[row]!]!))},
+    {id: 'totalBefore', label: 'total before', isNumber: true, width: 90, cell: (row) => weight(methods.totalBefore[order[row]!]!)},
+    {id: 'totalAfter', label: 'after', isNumber: true, width: 76, cell: (row) => weight(afterOf(total(row), methods.totalBefore[order[row]!]!))},
+    {id: 'totalChange', label: 'change', isNumber: true, width: 84,
+     cell: (row) => differenceText(weight, methods.totalBefore[order[row]!]!, afterOf(total(row), methods.totalBefore[order[row]!]!))},
     {id: 'samples', label: 'samples', isNumber: true, canSort: true, width: 80, cell: (row) => count(methods.samples[order[row]!]!)},
     {id: 'name', label: 'method', canSort: true, cell: method},
   ] : [
@@ -94,7 +97,11 @@ export function MethodsView({recording, stacks, state, change, palette}: StackVi
 }
 
 export function differenceText(weight: (value: number) => string, before: number, after: number): string {
-  if (before === after) return '0';
-  const factor = before > 0 && after > 0 ? ` \u00d7${(after / before).toFixed(2)}` : '';
-  return `${after < before ? '\u2212' : '+'}${weight(Math.abs(after - before))}${factor}`;
+  return before === after ? '' : `${after < before ? '\u2212' : '+'}${weight(Math.abs(after - before))}`;
+}
+
+export function factorText(before: number, after: number): string {
+  if (before === 0 || after === 0) return before === after ? '' : before === 0 ? 'new' : 'gone';
+  const factor = after / before;
+  return `\u00d7${factor >= 100 ? factor.toFixed(0) : factor >= 10 ? factor.toFixed(1) : factor.toFixed(2)}`;
 }

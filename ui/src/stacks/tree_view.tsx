@@ -1,6 +1,6 @@
 // The tree of calls as a table that opens and closes: the twin of the flame graph for those who read.
 import {useEffect, useMemo, useState} from 'preact/hooks';
-import {changeText, factsOf, intervalText, weightOf, type View} from '../flame/facts';
+import {factsOf, intervalText, weightOf, type View} from '../flame/facts';
 import {afterOf} from '../model/changes';
 import {nameOfKey} from '../model/frame_types';
 import {count, share} from '../model/format';
@@ -11,7 +11,7 @@ import {withMore} from '../shell/page_state';
 import {useKeys} from '../shell/use_keys';
 import {ShareCell, VirtualTable, type TableColumn} from '../shell/virtual_table';
 import {MethodName} from './method_button';
-import {differenceText} from './methods_view';
+import {differenceText, factorText} from './methods_view';
 import {SelectionLine} from './selection_line';
 import type {StackViewProps} from './stack_views';
 import {Swatch} from './swatch';
@@ -70,6 +70,7 @@ export function TreeView(props: StackViewProps) {
   const whole = tree.total[0]!;
   const node = (row: number): number => rows.node[row]!;
   const weight = (value: number): string => weightOf(unit, value);
+  const after = (row: number): number => afterOf(tree.total[node(row)]!, tree.before[node(row)]!);
   const method: TableColumn = {
     id: 'name', label: 'method',
     cell: (row) => <TreeName tree={tree} node={node(row)} indent={rows.indent[row]!} isOpen={isOpen(node(row))} view={view}
@@ -77,8 +78,11 @@ export function TreeView(props: StackViewProps) {
       onTurn={() => turn(node(row), !isOpen(node(row)))} />,
   };
   const columns: TableColumn[] = isCompared ? [
-    {id: 'total', label: 'total before \u2192 after', isNumber: true, width: 250, cell: (row) => changeText(view, tree.total[node(row)]!, tree.before[node(row)]!)},
-    {id: 'self', label: 'self change', isNumber: true, width: 120, cell: (row) => {
+    {id: 'before', label: 'total before', isNumber: true, width: 90, cell: (row) => weight(tree.before[node(row)]!)},
+    {id: 'after', label: 'after', isNumber: true, width: 76, cell: (row) => weight(after(row))},
+    {id: 'change', label: 'change', isNumber: true, width: 84, cell: (row) => differenceText(weight, tree.before[node(row)]!, after(row))},
+    {id: 'factor', label: 'factor', isNumber: true, width: 70, cell: (row) => factorText(tree.before[node(row)]!, after(row))},
+    {id: 'self', label: 'self change', isNumber: true, width: 90, cell: (row) => {
       const before = tree.selfBefore[node(row)]!;
       return differenceText(weight, before, afterOf(tree.self[node(row)]!, before));
     }},

@@ -26,6 +26,7 @@ export interface Stacks {
   readonly coloring: Coloring;
   readonly search: SearchResult | null; // null: nothing is searched for
   readonly matches: Uint8Array | null; // by name
+  readonly untimed: boolean; // of part of the weight it is not known when it was
   readonly filterError: string; // include or exclude cannot be read
 }
 
@@ -47,7 +48,13 @@ function unitOf(unit: string, {nodes}: Profile): Unit {
   return 'samples';
 }
 
-const KEPT = 6;
+// Markers of threads that nobody samples have weight, but no samples and no times.
+function hasUntimed({nodes}: Profile): boolean {
+  for (let i = 0; i < nodes.count; i++) if (nodes.self[i]! > 0 && nodes.samples[i] === 0) return true;
+  return false;
+}
+
+const KEPT = 8;
 interface Kept {
   readonly profile: Profile;
   readonly key: string;
@@ -94,7 +101,7 @@ function filtered(profile: Profile, threads: Threads, state: PageState): Filtere
   if (include !== '') add(include, false);
   const without = exclude === '' ? null : maskOf(profile, exclude);
   if (typeof without === 'string') error = without;
-  const range = profile.nodes.before === null ? state.range : null; // comparisons know no times
+  const range = profile.moments === null ? null : state.range; // comparisons know no times
   const filter = {range, threads: threadMask(profile, threads, state.thread), include: masks,
                   exclude: typeof without === 'string' ? null : without};
   let weights = filterWeights(profile, filter);
@@ -120,6 +127,7 @@ export function useStacks({recording, state}: Pick<ViewProps, 'recording' | 'sta
     const merged = (byThread: boolean): CallTree =>
       remembered(profile, `calls ${byThread} ${key}`, () => mergeCalls(profile, weights, byThread));
     return {profile, head, calls: merged(false), callsByThread: () => merged(true), whole, filterError,
+            untimed: profile.moments !== null && profile.moments.self.length > 0 && remembered(profile, 'untimed', () => hasUntimed(profile)),
             unit: remembered(profile, 'unit', () => unitOf(head.unit, profile)),
             coloring: profile.nodes.before === null ? BY_TYPE : BY_CHANGE};
   }, [loaded, key]);

@@ -189,12 +189,17 @@ test('what is shown can be copied as text and saved as a picture', () => withPag
 
 test('a comparison shows change in the tree and among methods', () => withPage('compared', 'view=tree', async (page) => {
   const rows = await rowsOf(page, 'Call tree');
-  assert.match(rows[0]!, /^1\.00 s → 1\.20 s \(\+200 ms, ×1\.20\) 0 2,200 \S \w+ Main\.main/);
-  assert.ok(rows.some((row) => /300 ms → 0 s .*gone Main\.gone/.test(row)), rows.join('\n'));
+  assert.match(rows[0]!, /^1\.00 s 1\.20 s \+200 ms ×1\.20 2,200 \S \w+ Main\.main/);
+  assert.ok(rows.some((row) => /^300 ms 0 s −300 ms gone −300 ms 300 gone Main\.gone/.test(row)), rows.join('\n'));
   await page.click('.views a[href*="view=methods"]');
+  await page.waitForSelector('table[aria-label="Methods"]');
   const methods = await rowsOf(page, 'Methods');
-  assert.match(methods[0]!, /^300 ms 600 ms \+300 ms ×2\.00 .* more Main\.slower/);
-  assert.match(methods[1]!, /^300 ms 0 s −300 ms .* gone Main\.gone/);
+  assert.match(methods[0]!, /^300 ms 600 ms \+300 ms ×2\.00 300 ms 600 ms \+300 ms 900 more Main\.slower/);
+  assert.match(methods[1]!, /^300 ms 0 s −300 ms gone .* gone Main\.gone/);
+  await page.click('.views a[href*="view=ring"]');
+  await page.waitForSelector('#ring');
+  await page.click('.views a[href*="view=callers"]');
+  await page.waitForSelector('.sides h2');
 }));
 
 for (const view of ['tree', 'methods', 'callers', 'ring', 'flame']) {
@@ -211,6 +216,17 @@ for (const view of ['tree', 'methods', 'callers', 'ring', 'flame']) {
       assert.match(await page.innerText('.empty'), /^No samples in this recording/);
     });
   });
+}
+
+for (const view of ['tree', 'methods', 'callers', 'ring']) {
+  test(`${view} fits into narrow and wide windows`, () => withPage('server', `view=${view}`, async (page) => {
+    for (const [width, height] of [[320, 640], [768, 1024], [1920, 1080]] as const) {
+      await page.setViewportSize({width, height});
+      await page.waitForTimeout(50);
+      const sizes = await page.evaluate(() => ({page: document.documentElement.scrollWidth, window: innerWidth}));
+      assert.ok(sizes.page <= sizes.window, `${view} ${JSON.stringify(sizes)}`);
+    }
+  }));
 }
 
 for (const scheme of ['light', 'dark'] as const) {
