@@ -8,9 +8,9 @@
 namespace tarsier::cli {
 namespace {
 
-constexpr std::array<const Command*, 12> kCommands = {&kPs,         &kRecord, &kTop,         &kReport,
-                                                      &kCompare,    &kExport, &kDump,        &kDoctor,
-                                                      &kCompletion, &kMan,    &kHelpCommand, &kVersion};
+constexpr std::array<const Command*, 13> kCommands = {&kPs,      &kRecord,      &kTop,    &kReport, &kView,
+                                                      &kCompare, &kExport,      &kDump,   &kDoctor, &kCompletion,
+                                                      &kMan,     &kHelpCommand, &kVersion};
 
 constexpr ExitCode kExitCodes[] = {
     {0, "fine"},

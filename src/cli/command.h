@@ -12,8 +12,8 @@ struct Command {
   int (*run)(const Arguments& arguments);  // the exit code
 };
 
-extern const Command kPs, kRecord, kTop, kReport, kCompare, kExport, kDump, kDoctor, kCompletion, kMan, kHelpCommand,
-    kVersion;
+extern const Command kPs, kRecord, kTop, kReport, kView, kCompare, kExport, kDump, kDoctor, kCompletion, kMan,
+    kHelpCommand, kVersion;
 
 std::span<const Command* const> commands();
 // nullptr if there is none of that name.

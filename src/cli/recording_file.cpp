@@ -5,9 +5,14 @@
 #include <map>
 #include <utility>
 
+#include "analysis/lock_pass.h"
+#include "analysis/so_far.h"
 #include "analysis/steal_weights.h"
+#include "archive/unpack.h"
 #include "archive/unpacked_recording.h"
 #include "cli/console.h"
+#include "recording/mapped_file.h"
+#include "recording/reader.h"
 
 namespace tarsier::cli {
 
@@ -16,10 +21,23 @@ Result<std::string> recording_operand(const std::string& command, std::span<cons
   return operands[0];
 }
 
-Result<analysis::Model> load_recording(const std::string& path, std::string_view weight, analysis::LockPass* locks) {
+Status check_recording(const std::string& path) {
+  const auto file = recording::MappedFile::open(path);
+  if (!file) {
+    const bool about_jvms = file.error().code == Errc::kNotPermitted;
+    return Error{about_jvms ? Errc::kFailed : file.error().code, file.error().what};
+  }
+  if (archive::is_archive(file->bytes())) return {};
+  if (auto checked = recording::Recording::over(file->bytes()); !checked) return std::move(checked).error().in(path);
+  return {};
+}
+
+Result<analysis::Model> load_recording(const std::string& path, std::string_view weight, analysis::LockPass* locks,
+                                       const std::function<void(const analysis::SoFar&)>& watch) {
   const auto file = archive::UnpackedRecording::open(path);
   if (!file) return file.error();
-  auto model = analysis::load(file->path(), locks);
+  analysis::LockPass for_verdict;
+  auto model = analysis::load_watched(file->path(), locks != nullptr ? *locks : for_verdict, watch);
   if (!model) {
     Error& error = model.error();
     const std::string unpacked = file->path();

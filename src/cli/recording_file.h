@@ -1,11 +1,13 @@
 // Opening a recording for a command that shows it.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "analysis/model.h"
+#include "analysis/so_far.h"
 #include "base/result.h"
 #include "cli/options.h"
 
@@ -38,10 +40,13 @@ inline constexpr Option kSignaturesOption = {.name = "signatures", .help = "tell
 
 // The file that the command's only operand names.
 Result<std::string> recording_operand(const std::string& command, std::span<const std::string> operands);
+// Whether there is a recording in it at all, as far as can be told at once.
+Status check_recording(const std::string& path);
 // The recording in a file, a .jfr or .jfr.zst, with that profile (empty: the first that it has). Its errors are never
-// those that mean JVMs. `locks`: see analysis::load().
+// those that mean JVMs. `locks`: see analysis::load(); `watch`: load_watched().
 Result<analysis::Model> load_recording(const std::string& path, std::string_view weight,
-                                       analysis::LockPass* locks = nullptr);
+                                       analysis::LockPass* locks = nullptr,
+                                       const std::function<void(const analysis::SoFar&)>& watch = {});
 // That of the command's only operand, with the profile that --weight names.
 Result<analysis::Model> load_recording_operand(const std::string& command, const Arguments& arguments,
                                                analysis::LockPass* locks = nullptr);

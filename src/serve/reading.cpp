@@ -51,6 +51,7 @@ void Reading::read() {
   }
   ended_now_.notify_all();
   if (model) content_.compress();
+  over_.store(true, std::memory_order_release);
 }
 
 }  // namespace tarsier::serve

@@ -2,6 +2,7 @@
 // has been read so far, after 1, 2, 4, ... seconds, then of all.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -47,8 +48,10 @@ class Reading {
   Reading(const Reading&) = delete;
   Reading& operator=(const Reading&) = delete;
 
-  // Whether it has ended by then.
+  // Whether it has ended by then: the parts of all of it are there, or never will be.
   [[nodiscard]] bool wait(Nanos time) const;
+  // Whether the thread has nothing left to do, so that the destructor waits for nothing.
+  [[nodiscard]] bool over() const { return over_.load(std::memory_order_acquire); }
 
  private:
   void read();
@@ -59,6 +62,7 @@ class Reading {
   mutable std::mutex mutex_;
   mutable std::condition_variable ended_now_;
   bool ended_ = false;
+  std::atomic<bool> over_ = false;  // released as the last that the thread does
   std::thread thread_;
 };
 

@@ -3,9 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <atomic>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
 
 #include "analysis/loader.h"
+#include "analysis/lock_pass.h"
+#include "base/test_source.h"
 
 namespace tarsier::serve {
 namespace {
@@ -86,6 +93,42 @@ TEST(Reading, tells_how_far_it_is_and_shows_what_it_has_while_it_goes_on) {
   EXPECT_TRUE(reading.wait(seconds(30)));
   EXPECT_THAT(done, testing::ElementsAre(0.5, 1.0));
   EXPECT_EQ(content.now().parts->number, 2U);
+}
+
+// The real parts of a real recording, looked at after each of its chunks.
+std::vector<exporting::PagePart> parts_of(const std::string& file, bool look, size_t& looks) {
+  exporting::PageParts page;
+  analysis::LockPass locks(page.question());
+  const auto model = analysis::load_watched(file, locks, [&](const analysis::SoFar& so_far) {
+    if (!look) return;
+    so_far.look([&](const analysis::Model& growing) {
+      const auto parts = page.make(growing, "title", so_far.done());
+      EXPECT_TRUE(parts.ok());
+      ++looks;
+    });
+  });
+  EXPECT_TRUE(model.ok());
+  auto parts = page.make(*model, "title");
+  EXPECT_TRUE(parts.ok());
+  return *std::move(parts);
+}
+
+TEST(Reading, looks_meanwhile_change_nothing_of_what_is_shown_in_the_end) {
+  std::ifstream one(test_source("tests/fixtures/recording/all-events.jfr"), std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(one), {}};
+  ASSERT_FALSE(bytes.empty());
+  const std::string file = testing::TempDir() + "/looked_at_" + std::to_string(::getpid()) + ".jfr";
+  std::ofstream(file, std::ios::binary) << bytes << bytes << bytes;
+  size_t looks = 0, none = 0;
+  const auto looked_at = parts_of(file, true, looks), unseen = parts_of(file, false, none);
+  std::remove(file.c_str());
+  EXPECT_GE(looks, 3U);
+  ASSERT_EQ(looked_at.size(), unseen.size());
+  EXPECT_GT(unseen.size(), 2U);
+  for (size_t i = 0; i < unseen.size(); ++i) {
+    EXPECT_EQ(looked_at[i].name, unseen[i].name);
+    EXPECT_TRUE(looked_at[i].bytes == unseen[i].bytes) << unseen[i].name;
+  }
 }
 
 TEST(Reading, a_failure_is_told_with_its_words) {

@@ -15,7 +15,8 @@ using ::testing::Not;
 
 const Identity kUs{4711, "0123456789abcdef0123456789abcdef"};
 constexpr std::string_view kTemplate =
-    "<html><meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-x'\">"
+    "<html><meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; connect-src 'none'; script-src "
+    "'sha256-x'\">"
     "<body><!--tarsier:data--><script>run()</script></body></html>";
 
 class Routes : public ::testing::Test {
@@ -40,8 +41,8 @@ TEST_F(Routes, the_page_may_ask_the_server_and_nobody_else) {
   EXPECT_EQ(page.code, 200);
   EXPECT_EQ(headers(page)["Content-Type"], "text/html; charset=utf-8");
   EXPECT_EQ(headers(page)["Content-Security-Policy"],
-            "default-src 'none'; script-src 'sha256-x'; connect-src 'self'; frame-ancestors 'none'");
-  EXPECT_THAT(*page.body, HasSubstr("content=\"default-src 'none'; script-src 'sha256-x'; connect-src 'self'\""));
+            "default-src 'none'; connect-src 'self'; script-src 'sha256-x'; frame-ancestors 'none'");
+  EXPECT_THAT(*page.body, HasSubstr("content=\"default-src 'none'; connect-src 'self'; script-src 'sha256-x'\""));
   EXPECT_THAT(*page.body, HasSubstr("<script type=\"application/json\" id=\"tarsier-server\">{}</script>"));
   EXPECT_THAT(*page.body, Not(HasSubstr("tarsier:data")));
   EXPECT_EQ(*ask("/?any=thing").body, *page.body);
@@ -51,6 +52,9 @@ TEST_F(Routes, a_page_without_its_places_is_refused) {
   EXPECT_FALSE(ServedPage::of("<html></html>").ok());
   EXPECT_FALSE(ServedPage::of("<!--tarsier:data-->").ok());
   EXPECT_FALSE(ServedPage::of("<meta http-equiv=\"Content-Security-Policy\" content=\"x").ok());
+  EXPECT_FALSE(
+      ServedPage::of("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src *\"><!--tarsier:data-->")
+          .ok());
 }
 
 TEST_F(Routes, every_answer_has_the_headers_that_keep_others_out) {

@@ -35,8 +35,8 @@ Result<unique_fd> loopback_socket(uint16_t port) {
   unique_fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd) return errno_error("socket", errno);
   const int on = 1;
-  // Else a port that was asked for is taken for a minute after we have used it.
-  if (port != 0) ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  // Else a port that is asked for by number is taken for a minute after one of us has used it.
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -117,10 +117,10 @@ class EventServer final : public Server {
     sweeper_.reset(base_ ? event_new(base_.get(), -1, EV_PERSIST, &EventServer::on_sweep, this) : nullptr);
     if (!http_ || !sweeper_ || event_add(sweeper_.get(), &kSweepPause) != 0)
       return Error{Errc::kFailed, "no memory for the server"};
-    // Those that know no method of ours have a clear answer by the guard.
+    // Whom the guard refuses with a clear answer. Not CONNECT, whose connections libevent would leave open.
     evhttp_set_allowed_methods(http_.get(), EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST | EVHTTP_REQ_PUT |
                                                 EVHTTP_REQ_DELETE | EVHTTP_REQ_OPTIONS | EVHTTP_REQ_TRACE |
-                                                EVHTTP_REQ_CONNECT | EVHTTP_REQ_PATCH);
+                                                EVHTTP_REQ_PATCH);
     evhttp_set_max_headers_size(http_.get(), static_cast<ev_ssize_t>(limits_.request_bytes));
     evhttp_set_max_body_size(http_.get(), 0);
     evhttp_set_default_content_type(http_.get(), nullptr);

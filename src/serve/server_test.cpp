@@ -152,7 +152,7 @@ TEST_F(ServerTest, who_does_not_take_the_answer_is_given_up) {
 TEST_F(ServerTest, more_connections_than_allowed_wait_for_their_turn) {
   start({.connections = 4, .request = millis(700)});
   std::vector<unique_fd> idle;
-  for (int i = 0; i < 20; ++i) idle.push_back(connect_to(server_->port()));
+  for (int i = 0; i < 10; ++i) idle.push_back(connect_to(server_->port()));
   EXPECT_THAT(ask("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), HasSubstr(" 200 "));
 }
 

@@ -2,7 +2,7 @@
 import pytest
 from harness import tarsier
 
-COMMANDS = ("ps", "record", "top", "report", "compare", "export", "dump", "doctor", "completion", "man", "help", "version")
+COMMANDS = ("ps", "record", "top", "report", "view", "compare", "export", "dump", "doctor", "completion", "man", "help", "version")
 
 
 def complaint(*arguments):
