@@ -32,12 +32,13 @@ if (/<\/script|<!--/i.test(script)) throw new Error('the script would end its ow
 if (/<\/style/i.test(style)) throw new Error('the style would end its own element');
 
 // Nothing may load, connect or be framed; only this very script and style run. A server that hands out the recording
-// adds connect-src 'self' (src/serve/served_page.cpp).
+// puts connect-src 'self' in the place of connect-src 'none' (src/serve/served_page.cpp).
 const policy = [
   "default-src 'none'",
   `script-src ${sha256(script)}`,
   `style-src ${sha256(style)}`,
   'img-src data:',
+  "connect-src 'none'",
   "base-uri 'none'",
   "form-action 'none'",
 ].join('; ');
