@@ -284,7 +284,7 @@ int conclude(const Outcome& outcome, RecordingOutput& output, bool as_json) {
   for (const std::string& line : verdict) text += line + "\n";
   if (!in_place) return print(text) ? code : 1;
   if (!print(text + output.path() + "\n")) return 1;
-  say("next: tarsier report " + output.path() + "   or: tarsier export " + output.path() + " --to html -o flame.html");
+  say("next: tarsier report " + output.path() + "   or, in the browser: tarsier view " + output.path());
   return code;
 }
 

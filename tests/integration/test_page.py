@@ -1,10 +1,12 @@
 """The page shows the numbers of the report: on recordings of real programs, in a real browser."""
+import contextlib
 import re
+import signal
 import subprocess
 
 import pytest
 
-from harness import DEADLINE, ROOT, javac, jdks, report, tarsier
+from harness import DEADLINE, ROOT, TARSIER, javac, jdks, report, tarsier
 from page_reader import nanoseconds, needs_a_browser, read, table
 from workloads import compile_workloads
 
@@ -179,3 +181,29 @@ def test_a_comparison_shows_both_and_what_is_gone(recorded, tmp_path):
     shown = read(page.as_uri(), "view=flame", "view=methods")
     for method in ("Pricing.isPrime", "workloads."):
         assert method in shown["view=methods"]["copied"][0] or method in shown["view=flame"]["copied"][0]
+
+
+VIEWS = [f"view={view}" for view in ("overview", "flame", "tree", "methods", "callers", "ring", "locks", "threads", "quality")]
+
+
+@contextlib.contextmanager
+def served(*arguments):
+    """The address under which `tarsier view` serves a recording."""
+    server = subprocess.Popen([TARSIER, "view", "--no-open", *map(str, arguments)], stdout=subprocess.PIPE, text=True)
+    try:
+        yield server.stdout.readline().strip()
+    finally:
+        server.send_signal(signal.SIGINT)
+        assert server.wait(60) == 0
+
+
+@pytest.mark.parametrize("name", ["demo", "jfr"])
+def test_the_file_shows_what_the_server_shows(recorded, name):
+    file, page = recorded(name)
+    with served(file) as address:
+        by_server = read(address, *VIEWS)
+    by_file = read(page.as_uri(), *VIEWS)
+    for view in VIEWS:
+        assert by_server[view]["copied"] == by_file[view]["copied"], view
+        assert by_server[view]["text"] == by_file[view]["text"], view
+        assert len(by_file[view]["text"]) > 100
