@@ -142,14 +142,18 @@ export function TimeStrip(props: TimeStripProps) {
       aria-valuemax={moments} aria-valuenow={shown[end]} aria-valuetext={`${((shown[end] * momentNs) / 1e9).toFixed(2)} seconds`}
       onKeyDown={slide(end)} style={{left: `${(100 * shown[end]) / Math.max(moments, 1)}%`}} />
   );
-  const hoverText = hover >= 0 && hover < moments ? `${((hover * momentNs) / 1e9).toFixed(2)}\u202fs` : '';
+  const isRight = hover > 0.85 * moments; // the words go to the left of the line
   return (
-    <div class="time-strip" role="group" aria-label={props.label} ref={box} style={{height: `${height}px`}} title={hoverText}
+    <div class="time-strip" role="group" aria-label={props.label} ref={box} style={{height: `${height}px`}}
       onPointerDown={onPointerDown} onPointerMove={onPointerMove} onPointerUp={onPointerUp}
-      onPointerCancel={() => (drag.current = null)}>
+      onPointerCancel={() => (drag.current = null)} onPointerLeave={() => setHover(-1)}>
       <canvas ref={canvas} aria-hidden="true" />
       {range !== null && <div class="range" aria-hidden="true" style={{
         left: `${(100 * range.first) / moments}%`, width: `${(100 * (range.end - range.first)) / moments}%`}} />}
+      {hover >= 0 && hover < moments && (
+        <div class={`at${isRight ? ' right' : ''}`} aria-hidden="true" style={{left: `${(100 * hover) / moments}%`}}>
+          <span>{((hover * momentNs) / 1e9).toFixed(momentNs < 1e8 ? 2 : 1)}{'\u202f'}s</span>
+        </div>)}
       {handle('first', 'Begin')}
       {handle('end', 'End')}
     </div>

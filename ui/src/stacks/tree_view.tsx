@@ -124,8 +124,8 @@ export function TreeView(props: StackViewProps) {
         <button type="button" onClick={() => turnAll(true)} disabled={active === 0} title="Open all below the active row">Open all</button>
         <button type="button" onClick={() => turnAll(false)} title={active === 0 ? 'As it was at first' : 'Close all below the active row'}>
           {active === 0 ? 'Reset' : 'Close all'}</button>
-        <button type="button" aria-pressed={byThread} aria-keyshortcuts="t" title="Threads (t)"
-          onClick={() => change(withMore(state, {'tree.threads': byThread ? '' : '1', 'tree.at': ''}), true)}>Threads</button>
+        <button type="button" aria-pressed={byThread} aria-keyshortcuts="t" title="By thread (t)"
+          onClick={() => change(withMore(state, {'tree.threads': byThread ? '' : '1', 'tree.at': ''}), true)}>By thread</button>
         <ExportButtons name={`${recording.head.title}-calls`} text={text} />
       </div>
       {rows.count === 0 && <p class="empty" role="status">No frame matches the search.</p>}
