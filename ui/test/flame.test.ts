@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {clipped, visibleText} from '../src/data/visible_text';
+import {CLASS, frameTypeOf} from '../src/model/frame_types';
 import {cachedMeasure, fitLabel} from '../src/flame/label';
 import {layoutFlame, neighbour, rectangleAt, rectangleOf} from '../src/flame/layout';
 import {bytes, duration, interval, share} from '../src/model/format';
@@ -68,14 +69,15 @@ test('arrows walk to callers, callees and neighbours, and stop at the edges', ()
 
 test('labels lose the package first, then the class, then the end', () => {
   const measure = cachedMeasure((text) => text.length * 10);
-  const fit = (room: number) => fitLabel('org.example.Parser.next', true, room, measure);
+  const fit = (room: number) => fitLabel('org.example.Parser.next', 0, room, measure);
   assert.equal(fit(230), 'org.example.Parser.next');
   assert.equal(fit(229), 'Parser.next');
   assert.equal(fit(100), 'next');
   assert.equal(fit(39), '');
   assert.equal(fit(10), '');
-  assert.equal(fitLabel('std::vector<int>::push_back', false, 120, measure), 'std::vecto\u2026');
-  assert.equal(fitLabel('x'.repeat(60_000), true, 60, measure), 'xxxx\u2026');
+  assert.equal(fitLabel('std::vector<int>::push_back', frameTypeOf('native'), 120, measure), 'std::vecto\u2026');
+  assert.equal(fitLabel('java.util.HashMap$Node[]', CLASS, 120, measure), 'HashMap$No\u2026');
+  assert.equal(fitLabel('x'.repeat(60_000), 0, 60, measure), 'xxxx\u2026');
 });
 
 test('invisible and turning characters are spelled out', () => {

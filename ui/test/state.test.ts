@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {formatState, parseState} from '../src/shell/page_state';
-import {binned} from '../src/shell/time_strip';
+import {binned, topOf} from '../src/shell/time_strip';
 import {methodOf, methodText} from '../src/stacks/method_choice';
 import {keysOfZoom, zoomText} from '../src/stacks/zoom_path';
 import {nodeAtPath} from '../src/model/tree';
@@ -52,4 +52,10 @@ test('bins of the strip add up to everything', () => {
   assert.deepEqual([...binned(Float64Array.of(1, 2, 3, 4, 5), 5, 2)], [6, 9]);
   assert.deepEqual([...binned(Float64Array.of(1, 2), 2, 2)], [1, 2]);
   assert.deepEqual([...binned(new Float64Array(0), 10, 3)], [0, 0, 0]);
+});
+
+test('a moment far above all others does not make them flat', () => {
+  assert.equal(topOf(Float64Array.of(1, 2, 3, 4)), 4);
+  assert.equal(topOf(new Float64Array(3)), 0);
+  assert.equal(topOf(Float64Array.from({length: 100}, (_, i) => (i === 7 ? 1000 : 10))), 15);
 });

@@ -1,5 +1,5 @@
 // Puts the visible rows of a layout onto a canvas.
-import {JAVA_TYPES, nameOfKey} from '../model/frame_types';
+import {nameOfKey} from '../model/frame_types';
 import type {Tree} from '../model/tree';
 import type {Coloring} from './coloring';
 import {cachedMeasure, fitLabel, type TextMeasure} from './label';
@@ -108,7 +108,7 @@ export class Painter {
         context.fillRect(left, top, width, height);
       }
       if (isRest || width < 16) continue;
-      const label = fitLabel(names[name]!, tree.type[node]! < JAVA_TYPES, width - 8, this.measure!);
+      const label = fitLabel(names[name]!, tree.type[node]!, width - 8, this.measure!);
       if (label === '') continue;
       // Dimmed frames keep their names readable.
       if (isPale) context.globalAlpha = 0.75;

@@ -1,5 +1,6 @@
 // What fits of a name into a rectangle.
-import {splitName} from '../model/names';
+import {CLASS, JAVA_TYPES} from '../model/frame_types';
+import {splitClass, splitName} from '../model/names';
 
 export interface TextMeasure {
   readonly widthOf: (text: string) => number;
@@ -24,17 +25,18 @@ export function cachedMeasure(measure: (text: string) => number): TextMeasure {
 }
 
 // package.Class.method: the package says least, then the class.
-function* shorterForms(name: string, isJava: boolean): Generator<string> {
+function* shorterForms(name: string, type: number): Generator<string> {
   yield name;
-  if (!isJava) return;
+  if (type === CLASS) yield splitClass(name).inner;
+  if (type >= JAVA_TYPES) return;
   yield splitName(name).inner;
   yield name.slice(name.lastIndexOf('.') + 1);
 }
 
-export function fitLabel(name: string, isJava: boolean, room: number, measure: TextMeasure): string {
+export function fitLabel(name: string, type: number, room: number, measure: TextMeasure): string {
   if (room < measure.widthOf('m') * 2) return '';
   let last = '';
-  for (const form of shorterForms(name, isJava)) {
+  for (const form of shorterForms(name, type)) {
     last = form;
     if (form.length <= LONGEST && measure.widthOf(form) <= room) return form;
   }

@@ -21,6 +21,7 @@ export const FRAME_TYPES: readonly FrameType[] = [
 ];
 
 export const JAVA_TYPES = FRAME_TYPES.filter((type) => type.java).length;
+export const CLASS = FRAME_TYPES.findIndex((type) => type.name === 'class');
 export const MARKER = FRAME_TYPES.findIndex((type) => type.name === 'marker');
 // Threads and the root are nodes, but no frames.
 export const NO_FRAME = FRAME_TYPES.length;

@@ -13,3 +13,9 @@ export function splitName(name: string): SplitName {
   if (type > 0 && /^0x[0-9a-f]+$/.test(name.slice(type + 1, method))) type = name.lastIndexOf('.', type - 1);
   return type > 0 ? {inner: name.slice(type + 1), outer: name.slice(0, type)} : {inner: name, outer: ''};
 }
+
+// package.Class: what was allocated.
+export function splitClass(name: string): SplitName {
+  const at = name.lastIndexOf('.');
+  return at > 0 ? {inner: name.slice(at + 1), outer: name.slice(0, at)} : {inner: name, outer: ''};
+}

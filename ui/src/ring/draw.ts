@@ -3,7 +3,7 @@ import {isDimmed, paintOf, FONT, type Scene} from '../flame/draw';
 import {cachedMeasure, fitLabel, type TextMeasure} from '../flame/label';
 import type {Palette} from '../flame/palette';
 import {Textures} from '../flame/textures';
-import {JAVA_TYPES, nameOfKey} from '../model/frame_types';
+import {nameOfKey} from '../model/frame_types';
 import {splitName} from '../model/names';
 import type {RingLayout} from './layout';
 
@@ -76,7 +76,7 @@ export class RingPainter {
         context.fill();
       }
       if (isRest || pixels < LEAST_LABEL) continue;
-      const label = fitLabel(names[name]!, tree.type[node]! < JAVA_TYPES, pixels - 8, this.measure!);
+      const label = fitLabel(names[name]!, tree.type[node]!, pixels - 8, this.measure!);
       context.globalAlpha = context.globalAlpha < 1 ? 0.75 : 1;
       context.fillStyle = isMatch ? palette.matchText : palette.text;
       this.textOnArc(label, (layout.left[i]! + layout.right[i]!) / 2, middle);
@@ -113,7 +113,7 @@ export class RingPainter {
     context.fillStyle = palette.text;
     context.textAlign = 'center';
     const name = splitName(names[nameOfKey(tree.key[focus]!)]!).inner;
-    const lines = [fitLabel(name, true, 2 * ring.centre - 14, this.measure!), ...scene.centreLines];
+    const lines = [fitLabel(name, 0, 2 * ring.centre - 14, this.measure!), ...scene.centreLines];
     lines.forEach((line, i) => context.fillText(line, 0, (i - (lines.length - 1) / 2) * 15));
     context.textAlign = 'start';
   }

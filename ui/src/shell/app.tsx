@@ -9,6 +9,7 @@ import {Locks} from '../locks/locks';
 import {Overview} from '../overview/overview';
 import {Quality} from '../quality/quality';
 import {isStackView, StackViews} from '../stacks/stack_views';
+import {Guard} from './guard';
 import {HelpDialog} from './help_dialog';
 import {PageHeader} from './page_header';
 import {linkTo, usePageState, VIEWS} from './page_state';
@@ -75,7 +76,9 @@ function Page({recording, reading, failure}: {recording: Recording; reading: num
       </nav>
       <main>
         <PageTimeStrip {...props} />
-        {isStackView(state.view) ? <StackViews {...props} /> : Other !== undefined ? <Other {...props} /> : null}
+        <Guard key={state.view}>
+          {isStackView(state.view) ? <StackViews {...props} /> : Other !== undefined ? <Other {...props} /> : null}
+        </Guard>
       </main>
       <HelpDialog open={helpOpen} onClose={() => setHelpOpen(false)} />
     </>

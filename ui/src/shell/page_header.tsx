@@ -11,7 +11,7 @@ interface Props {
 }
 
 export function PageHeader({head, dark, onTheme, onHelp}: Props) {
-  const samples = head.profiles.map(({name, samples: {count: n}}) => n > 0 && `${count(n)} ${clipped(name, 20)} samples`);
+  const samples = head.profiles.map(({name, samples: {count: n}}) => n > 0 && `${count(n)} ${name === 'waits' ? 'waits' : `${clipped(name, 20)} samples`}`);
   const words = [
     head.jvm && `JVM ${head.jvm}`,
     head.pid > 0 && `pid ${head.pid}`,

@@ -31,6 +31,15 @@ export function binned(values: Float64Array, moments: number, bins: number): Flo
   return sums;
 }
 
+// The height of the strip. A few moments that are far above all others must not make those flat.
+export function topOf(sums: Float64Array): number {
+  const used = sums.filter((sum) => sum > 0).sort();
+  if (used.length === 0) return 0;
+  const high = used[Math.floor(used.length * 0.95)]!;
+  const highest = used[used.length - 1]!;
+  return highest > 6 * high ? 1.5 * high : highest;
+}
+
 export function rangeText(range: TimeRange, momentNs: number): string {
   const at = (moment: number): string => `${((moment * momentNs) / 1e9).toFixed(momentNs < 1e8 ? 2 : 1)}`;
   return `${at(range.first)} \u2013 ${at(range.end)}\u202fs (${duration((range.end - range.first) * momentNs)})`;
@@ -67,15 +76,15 @@ export function TimeStrip(props: TimeStripProps) {
     context.fillStyle = colours.back;
     context.fillRect(0, 0, width, height);
     const sums = binned(values, moments, bins);
-    let most = 0;
-    for (const sum of sums) most = Math.max(most, sum);
+    const most = topOf(sums);
     for (let b = 0; b < bins && most > 0; b++) {
-      const tall = (sums[b]! / most) * (height - 3);
+      const tall = Math.min(sums[b]! / most, 1) * (height - 3);
       const moment = ((b + 0.5) * moments) / bins;
       context.fillStyle = range === null || (moment >= range.first && moment < range.end) ? colours.bar : colours.out;
       const left = Math.round((b * width * ratio) / bins) / ratio;
       const right = Math.round(((b + 1) * width * ratio) / bins) / ratio;
       context.fillRect(left, height - tall, right - left, tall);
+      if (sums[b]! > most) context.fillRect(left, 0, right - left, 2); // it is higher than the strip
     }
   }, [values, moments, width, height, range, props.dark]);
 
@@ -133,14 +142,18 @@ export function TimeStrip(props: TimeStripProps) {
       aria-valuemax={moments} aria-valuenow={shown[end]} aria-valuetext={`${((shown[end] * momentNs) / 1e9).toFixed(2)} seconds`}
       onKeyDown={slide(end)} style={{left: `${(100 * shown[end]) / Math.max(moments, 1)}%`}} />
   );
-  const hoverText = hover >= 0 && hover < moments ? `${((hover * momentNs) / 1e9).toFixed(2)}\u202fs` : '';
+  const isRight = hover > 0.85 * moments; // the words go to the left of the line
   return (
-    <div class="time-strip" role="group" aria-label={props.label} ref={box} style={{height: `${height}px`}} title={hoverText}
+    <div class="time-strip" role="group" aria-label={props.label} ref={box} style={{height: `${height}px`}}
       onPointerDown={onPointerDown} onPointerMove={onPointerMove} onPointerUp={onPointerUp}
-      onPointerCancel={() => (drag.current = null)}>
+      onPointerCancel={() => (drag.current = null)} onPointerLeave={() => setHover(-1)}>
       <canvas ref={canvas} aria-hidden="true" />
       {range !== null && <div class="range" aria-hidden="true" style={{
         left: `${(100 * range.first) / moments}%`, width: `${(100 * (range.end - range.first)) / moments}%`}} />}
+      {hover >= 0 && hover < moments && (
+        <div class={`at${isRight ? ' right' : ''}`} aria-hidden="true" style={{left: `${(100 * hover) / moments}%`}}>
+          <span>{((hover * momentNs) / 1e9).toFixed(momentNs < 1e8 ? 2 : 1)}{'\u202f'}s</span>
+        </div>)}
       {handle('first', 'Begin')}
       {handle('end', 'End')}
     </div>

@@ -3,7 +3,7 @@ import {useMemo, useState} from 'preact/hooks';
 import {clipped} from '../data/visible_text';
 import {factsOf, type View} from '../flame/facts';
 import {FlamePanel} from '../flame/flame_panel';
-import {MARKER, nameOfKey, NO_FRAME} from '../model/frame_types';
+import {CLASS, MARKER, nameOfKey, NO_FRAME} from '../model/frame_types';
 import {count, share} from '../model/format';
 import {methodsOf, orderMethods} from '../model/methods';
 import {sandwichOf} from '../model/sandwich';
@@ -67,7 +67,7 @@ export function CallersView(props: StackViewProps) {
     <span class="method">
       <Swatch paint={coloring.kinds === stacks.coloring.kinds && profile.nodes.before === null && methods.type[name] !== NO_FRAME
         ? coloring.paint(props.palette, methods.type[name]!) : props.palette.node} />
-      <MethodName name={profile.names[name]!} />
+      <MethodName name={profile.names[name]!} isClass={methods.type[name] === CLASS} />
     </span>
   );
   const text = (): string => asTsv([
@@ -162,7 +162,7 @@ function SidePanel(props: SideProps) {
           {id: 'share', label: '%', isNumber: true, width: 76, cell: (row) => <ShareCell share={tree.total[next[row]!]! / total} text={share(tree.total[next[row]!]!, total)} />},
           {id: 'name', label: id === 'up' ? 'called by' : 'calls', cell: (row) => (
             <button type="button" class="method" tabIndex={-1} onClick={() => props.onChoose(next[row]!)}>
-              <MethodName name={stacks.profile.names[nameOfKey(tree.key[next[row]!]!)]!} />
+              <MethodName name={stacks.profile.names[nameOfKey(tree.key[next[row]!]!)]!} isClass={tree.type[next[row]!] === CLASS} />
             </button>)},
         ]} />}
     </div>

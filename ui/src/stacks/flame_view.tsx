@@ -110,9 +110,10 @@ export function FlameView({recording, stacks, state, change, palette}: StackView
               setSelected(-1);
               change(withMore(state, {'flame.zoom': ''}), true);
             }} />
-          {button('Threads', 't', 'threads', byThread)}
+          {button('By thread', 't', 'threads', byThread)}
           {button('Reverse', 'r', 'reverse', reversed)}
-          {button('Flip', 'i', 'flip', turned)}
+          <button type="button" aria-pressed={reversed !== turned} aria-keyshortcuts="i" title="Icicle: the root at the top (i)"
+            onClick={() => toggle('flip', turned)}>Icicle</button>
           <ExportButtons name={`${recording.head.title}-flame`} text={text}
             image={() => flamePicture([{view, focus, rootAtTop: reversed !== turned, matches}], palette)} />
         </div>

@@ -1,11 +1,11 @@
 import {clipped} from '../data/visible_text';
 import type {Paint} from '../flame/palette';
-import {splitName} from '../model/names';
+import {splitClass, splitName} from '../model/names';
 import {Swatch} from './swatch';
 
 // Class and method first: the package is what may be cut off.
-export function MethodName({name}: {name: string}) {
-  const {inner, outer} = splitName(name);
+export function MethodName({name, isClass = false}: {name: string; isClass?: boolean}) {
+  const {inner, outer} = isClass ? splitClass(name) : splitName(name);
   return (
     <bdi dir="ltr">
       {clipped(inner, 160)}{' '}{outer !== '' && <span class="muted package">{clipped(outer, 160)}</span>}
@@ -27,7 +27,7 @@ export function MethodButton({name, kind, paint, note, onFind}: ButtonProps) {
     <button type="button" class="method" onClick={() => onFind(name)} title={`${clipped(name, 600)}\n${note}`}>
       <Swatch paint={paint} />
       <span class="hidden">{kind} </span>
-      <MethodName name={name} />
+      <MethodName name={name} isClass={kind === 'class'} />
     </button>
   );
 }
@@ -46,7 +46,7 @@ export function MethodLink({name, kind, paint, note, href}: LinkProps) {
     <a class="method" href={href} title={`${clipped(name, 600)}\n${kind}: ${note}`} tabIndex={-1}>
       <Swatch paint={paint} />
       <span class="hidden">{kind} </span>
-      <MethodName name={name} />
+      <MethodName name={name} isClass={kind === 'class'} />
     </a>
   );
 }

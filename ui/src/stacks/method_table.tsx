@@ -2,7 +2,7 @@
 import {useMemo, useState} from 'preact/hooks';
 import type {View} from '../flame/facts';
 import type {Palette} from '../flame/palette';
-import {FRAME_TYPES} from '../model/frame_types';
+import {CLASS, FRAME_TYPES} from '../model/frame_types';
 import {count, share} from '../model/format';
 import {hottestMethods} from '../model/methods';
 import {MethodButton} from './method_button';
@@ -22,6 +22,7 @@ export function MethodTable({view, palette, query, matches, onFind}: Props) {
   const {profile, calls} = view;
   const table = useMemo(() => hottestMethods(calls, profile.names, by, MOST, matches), [calls, by, matches]);
   const whole = calls.total[0]!;
+  const hasClasses = table.rows.some((row) => row.type === CLASS);
   const heading = (key: 'self' | 'total') => (
     <th scope="col" class="number" aria-sort={by === key ? 'descending' : 'none'}>
       <button type="button" onClick={() => setBy(key)}>{key}{by === key ? ' \u25be' : ''}</button>
@@ -29,7 +30,7 @@ export function MethodTable({view, palette, query, matches, onFind}: Props) {
   );
   return (
     <section class="methods" aria-labelledby="methods-title">
-      <h2 id="methods-title">Hottest methods</h2>
+      <h2 id="methods-title">{hasClasses ? 'Hottest classes and methods' : 'Hottest methods'}</h2>
       <div class="table-scroll" tabIndex={0} role="region" aria-labelledby="methods-title">
         <table>
           <thead>

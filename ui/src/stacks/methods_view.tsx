@@ -42,6 +42,10 @@ export function MethodsView({recording, stacks, state, change, palette}: StackVi
       href={linkTo(state, callersOf(name))} note="callers and callees" />;
   };
   const weight = (value: number): string => weightOf(unit, value);
+  // Only what was sampled may be off by chance.
+  const interval = (id: string, what: string, of: (name: number) => string): TableColumn[] => (calls.sampled === 0 ? [] : [
+    {id, label: '95 % sure', isNumber: true, width: 96, title: `The true share of ${what} is in here with a probability of 95 %`,
+     cell: (row) => of(order[row]!)}]);
   const columns: TableColumn[] = isCompared ? [
     {id: 'before', label: 'self before', isNumber: true, canSort: true, width: 88, cell: (row) => weight(methods.before[order[row]!]!)},
     {id: 'after', label: 'after', isNumber: true, canSort: true, width: 76,
@@ -59,12 +63,10 @@ export function MethodsView({recording, stacks, state, change, palette}: StackVi
   ] : [
     {id: 'self', label: 'self', isNumber: true, canSort: true, width: 84, cell: (row) => weight(self(row))},
     {id: 'selfShare', label: 'self %', isNumber: true, width: 96, cell: (row) => <ShareCell share={self(row) / mostSelf} text={share(self(row), whole)} />},
-    {id: 'selfInterval', label: '95 % sure', isNumber: true, width: 96, title: 'The true share of self is in here with a probability of 95 %',
-     cell: (row) => intervalText(calls, self(row), methods.samples[order[row]!]!)},
+    ...interval('selfInterval', 'self', (name) => intervalText(calls, methods.self[name]!, methods.samples[name]!)),
     {id: 'total', label: 'total', isNumber: true, canSort: true, width: 84, cell: (row) => weight(total(row))},
     {id: 'totalShare', label: 'total %', isNumber: true, width: 96, cell: (row) => <ShareCell share={total(row) / mostTotal} text={share(total(row), whole)} />},
-    {id: 'totalInterval', label: '95 % sure', isNumber: true, width: 96, title: 'The true share of total is in here with a probability of 95 %',
-     cell: (row) => intervalText(calls, total(row), methods.totalSamples[order[row]!]!)},
+    ...interval('totalInterval', 'total', (name) => intervalText(calls, methods.total[name]!, methods.totalSamples[name]!)),
     {id: 'samples', label: 'samples', isNumber: true, canSort: true, width: 80, title: 'With the method innermost',
      cell: (row) => count(methods.samples[order[row]!]!)},
     {id: 'name', label: 'method', canSort: true, cell: method},

@@ -3,7 +3,7 @@ import {useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {factsOf, intervalText, weightOf, type View} from '../flame/facts';
 import {Tooltip, type Hover} from '../flame/tooltip';
 import {neighbour, type Direction} from '../flame/layout';
-import {nameOfKey} from '../model/frame_types';
+import {CLASS, nameOfKey} from '../model/frame_types';
 import {share} from '../model/format';
 import {collectMethods, orderMethods} from '../model/methods';
 import {nodeAtPath} from '../model/tree';
@@ -120,7 +120,7 @@ export function RingView(props: StackViewProps) {
             {id: 'interval', label: '95 % of all', title: 'Its share of everything is in here with a probability of 95 %', isNumber: true, width: 90, cell: (row) => intervalText(tree, tree.total[next[row]!]!, tree.samples[next[row]!]!) || share(tree.total[next[row]!]!, whole)},
             {id: 'name', label: 'method', cell: (row) => (
               <button type="button" class="method" tabIndex={-1} onClick={() => zoomTo(next[row]!)}>
-                <Swatch paint={paint(next[row]!)} /><MethodName name={profile.names[nameOfKey(tree.key[next[row]!]!)]!} />
+                <Swatch paint={paint(next[row]!)} /><MethodName name={profile.names[nameOfKey(tree.key[next[row]!]!)]!} isClass={tree.type[next[row]!] === CLASS} />
               </button>)},
           ]} />
         {tree.self[focus]! > 0 && <p class="muted">{share(tree.self[focus]!, inside)} is spent in the centre itself.</p>}
@@ -133,7 +133,7 @@ export function RingView(props: StackViewProps) {
             {id: 'name', label: 'method', cell: (row) => (
               <button type="button" class="method" tabIndex={-1} onClick={() => change({isRegex: false, query: `"${profile.names[hottest[row]!]!}"`}, true)}>
                 <Swatch paint={profile.nodes.before === null ? coloring.paint(palette, methods.type[hottest[row]!]!) : palette.node} />
-                <MethodName name={profile.names[hottest[row]!]!} />
+                <MethodName name={profile.names[hottest[row]!]!} isClass={methods.type[hottest[row]!] === CLASS} />
               </button>)},
           ]} />
       </section>

@@ -2,7 +2,7 @@
 import {useEffect, useMemo, useState} from 'preact/hooks';
 import {factsOf, intervalText, weightOf, type View} from '../flame/facts';
 import {afterOf} from '../model/changes';
-import {nameOfKey} from '../model/frame_types';
+import {CLASS, nameOfKey} from '../model/frame_types';
 import {count, share} from '../model/format';
 import {nodeAtPath, type Tree} from '../model/tree';
 import {matchMarks, openShare, pathMarks, visibleRows} from '../model/tree_rows';
@@ -90,8 +90,8 @@ export function TreeView(props: StackViewProps) {
     method,
   ] : [
     {id: 'share', label: 'total %', isNumber: true, width: 96, cell: (row) => <ShareCell share={tree.total[node(row)]! / whole} text={share(tree.total[node(row)]!, whole)} />},
-    {id: 'interval', label: '95 % sure', isNumber: true, width: 92, title: 'The true share is in here with a probability of 95 %',
-     cell: (row) => intervalText(tree, tree.total[node(row)]!, tree.samples[node(row)]!)},
+    ...(tree.sampled === 0 ? [] : [{id: 'interval', label: '95 % sure', isNumber: true, width: 92, title: 'The true share is in here with a probability of 95 %',
+     cell: (row: number) => intervalText(tree, tree.total[node(row)]!, tree.samples[node(row)]!)} as TableColumn]),
     {id: 'total', label: 'total', isNumber: true, width: 78, cell: (row) => weight(tree.total[node(row)]!)},
     {id: 'self', label: 'self', isNumber: true, width: 78, cell: (row) => (tree.self[node(row)]! > 0 ? weight(tree.self[node(row)]!) : '')},
     {id: 'samples', label: 'samples', isNumber: true, width: 72, cell: (row) => count(tree.samples[node(row)]!)},
@@ -124,8 +124,8 @@ export function TreeView(props: StackViewProps) {
         <button type="button" onClick={() => turnAll(true)} disabled={active === 0} title="Open all below the active row">Open all</button>
         <button type="button" onClick={() => turnAll(false)} title={active === 0 ? 'As it was at first' : 'Close all below the active row'}>
           {active === 0 ? 'Reset' : 'Close all'}</button>
-        <button type="button" aria-pressed={byThread} aria-keyshortcuts="t" title="Threads (t)"
-          onClick={() => change(withMore(state, {'tree.threads': byThread ? '' : '1', 'tree.at': ''}), true)}>Threads</button>
+        <button type="button" aria-pressed={byThread} aria-keyshortcuts="t" title="By thread (t)"
+          onClick={() => change(withMore(state, {'tree.threads': byThread ? '' : '1', 'tree.at': ''}), true)}>By thread</button>
         <ExportButtons name={`${recording.head.title}-calls`} text={text} />
       </div>
       {rows.count === 0 && <p class="empty" role="status">No frame matches the search.</p>}
@@ -171,7 +171,7 @@ function TreeName({tree, node, indent, isOpen, view, paint, isMatch, onTurn}: Na
         : <span class="turn" />}
       <Swatch paint={paint} />
       <span class="hidden">{kind < 0 ? 'thread' : view.coloring.kinds[kind]!.name} </span>
-      <MethodName name={view.profile.names[nameOfKey(tree.key[node]!)]!} />
+      <MethodName name={view.profile.names[nameOfKey(tree.key[node]!)]!} isClass={tree.type[node] === CLASS} />
     </span>
   );
 }

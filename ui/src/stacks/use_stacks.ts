@@ -48,6 +48,10 @@ function unitOf(unit: string, {nodes}: Profile): Unit {
   return 'samples';
 }
 
+// Waits are recorded one by one, not sampled: nothing about their shares is left to chance.
+const withoutChance = (head: ProfileHead, calls: CallTree): CallTree =>
+  (head.name === 'waits' ? {...calls, sampled: 0, effectiveSamples: 0} : calls);
+
 // Markers of threads that nobody samples have weight, but no samples and no times.
 function hasUntimed({nodes}: Profile): boolean {
   for (let i = 0; i < nodes.count; i++) if (nodes.self[i]! > 0 && nodes.samples[i] === 0) return true;
@@ -125,7 +129,7 @@ export function useStacks({recording, state}: Pick<ViewProps, 'recording' | 'sta
     const {weights, whole, error: filterError} =
       remembered(profile, `filter ${key}`, () => filtered(profile, recording.threads, state));
     const merged = (byThread: boolean): CallTree =>
-      remembered(profile, `calls ${byThread} ${key}`, () => mergeCalls(profile, weights, byThread));
+      remembered(profile, `calls ${byThread} ${key}`, () => withoutChance(head, mergeCalls(profile, weights, byThread)));
     return {profile, head, calls: merged(false), callsByThread: () => merged(true), whole, filterError,
             untimed: profile.moments !== null && profile.moments.self.length > 0 && remembered(profile, 'untimed', () => hasUntimed(profile)),
             unit: remembered(profile, 'unit', () => unitOf(head.unit, profile)),

@@ -37,6 +37,16 @@ test('Back undoes a zoom, and the link of a zoom restores it', () => withPage('t
   assert.match(await zoomOf(page), /^Orders\.load/);
 }));
 
+test('the link of a zoom in the reversed graph restores it, by threads as well', () => withPage('timed', 'view=flame&flame.reverse=1&flame.threads=1', async (page) => {
+  await page.focus('#flame');
+  for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowDown', 'Enter']) await page.keyboard.press(key);
+  assert.match(await zoomOf(page), /^Orders\.load 30\.0 %/);
+  await page.reload();
+  await page.waitForSelector('#flame');
+  assert.match(await zoomOf(page), /^Orders\.load 30\.0 %/);
+  assert.match(await page.innerText('.breadcrumbs'), /main/);
+}));
+
 test('a link has weight, time, threads, search and stacks', () => withPage('timed',
   'view=methods&range=0-5&thread=t0&q=json&stacks.exclude=print&weight=cpu', async (page) => {
     assert.deepEqual((await rowsOf(page, 'Methods')).map((row) => row.replace(/.*?([A-Z]\w+\.\w+).*/, '$1')), ['Json.parse']);
