@@ -323,7 +323,7 @@ export function LanePanel({recording, state, change, dark, data, profile}: ViewP
           table={{shown: asTable, toggle: () => set({'threads.table': asTable ? '' : '1'})}} />
       </div>
       {asTable ? <ThreadTable threads={threads} sums={sums} shown={shownThreads} onThread={(thread) => change({thread: `t${thread}`}, true)} /> : (
-        <div class="lane-scroll" ref={scroller} tabIndex={0} role="application" aria-label="Threads over time" aria-describedby="lane-keys"
+        <div class="lane-scroll" ref={scroller} tabIndex={0} data-main role="application" aria-label="Threads over time" aria-describedby="lane-keys"
           onScroll={() => setScroll(scroller.current!.scrollTop)} onKeyDown={onKeyDown}
           style={{height: `${Math.max(lanes.length * LANE + AXIS + 2, 80)}px`}}>
           <canvas ref={canvas} class="lane-canvas" aria-hidden="true" style={{height: `${size.height}px`}} onPointerDown={onPointerDown}
