@@ -105,15 +105,17 @@ export function LanePanel({recording, state, change, dark, data, profile}: ViewP
   };
   // What is selected is in sight, in time and place: also when a link leads here.
   const shownFor = useRef('');
+  const byHand = useRef(false); // what is selected now
   useEffect(() => {
     const wanted = `${more['threads.at'] ?? ''} ${more['threads.owner'] ?? ''}`;
     if (selection === null || size.width === 0 || shownFor.current === wanted) return;
     shownFor.current = wanted;
     const place = placeOf(data, selection, momentNs);
     const length = Math.max(place.end - place.begin, 1);
-    const isSeen = place.end > shownWindow.from && place.begin < shownWindow.to && length / nsPerPixel >= 4;
+    // Whoever clicked it sees it; a link or a key may lead to what is elsewhere or too small.
+    const isSeen = place.end > shownWindow.from && place.begin < shownWindow.to && (byHand.current || length / nsPerPixel >= 4);
     if (!isSeen) {
-      const wide = length * 8;
+      const wide = byHand.current ? shownWindow.to - shownWindow.from : length * 8;
       setWindow({from: (place.begin + place.end - wide) / 2, to: (place.begin + place.end + wide) / 2});
     }
     scrollToLane(place.thread);
@@ -193,8 +195,10 @@ export function LanePanel({recording, state, change, dark, data, profile}: ViewP
         return [{text: `nothing recorded`}, {text: `in all: ${duration(rangeSums.cpu[thread]!)} CPU, ${duration(rangeSums.blocked[thread]!)} blocked`, muted: true}, when];
     }
   };
-  const select = (next: Selection | null): void =>
+  const select = (next: Selection | null): void => {
+    byHand.current = true;
     set({'threads.at': next === null ? '' : formatSelection(next), 'threads.owner': ''}, next !== null);
+  };
   const toggleGroup = (id: string): void => {
     const next = new Set(closed);
     if (!next.delete(id)) next.add(id);
