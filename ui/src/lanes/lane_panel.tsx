@@ -3,6 +3,7 @@ import {useEffect, useLayoutEffect, useMemo, useRef, useState} from 'preact/hook
 import {ChartActions} from '../charts/actions';
 import {placeOn, prepare, useSize} from '../charts/canvas';
 import {chartColors, waitColor} from '../charts/colors';
+import {FilterChips} from '../charts/filter_chips';
 import {rangeBetween, spanOf, timeLabel} from '../charts/time';
 import {Tooltip, type Tip} from '../charts/tooltip';
 import type {Profile} from '../data/profile';
@@ -320,12 +321,13 @@ export function LanePanel({recording, state, change, dark, data, profile}: ViewP
           <button type="button" aria-pressed={onlyActive} onClick={() => set({'threads.active': onlyActive ? '' : '1'})}
             title="Only threads that did something in the time that is shown">Active only</button>
         </div>
-        <Legend data={data} dark={dark} />
         <span class="gap" />
         <ChartActions name="threads" text={() => threadText(threads, sums, shownThreads)}
           {...(asTable ? {} : {canvas: () => canvas.current})}
           table={{shown: asTable, toggle: () => set({'threads.table': asTable ? '' : '1'})}} />
       </div>
+      <FilterChips recording={recording} state={state} change={change} dark={dark} />
+      {!asTable && <Legend data={data} dark={dark} />}
       {asTable ? <ThreadTable threads={threads} sums={sums} shown={shownThreads} onThread={(thread) => change({thread: `t${thread}`}, true)} /> : (
         <div class="lane-scroll" ref={scroller} tabIndex={0} data-main role="application" aria-label="Threads over time" aria-describedby="lane-keys"
           onScroll={() => setScroll(scroller.current!.scrollTop)} onKeyDown={onKeyDown}

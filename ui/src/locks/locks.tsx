@@ -2,6 +2,7 @@
 // blocked and of those who held the locks, and who blocked whom.
 import {useMemo} from 'preact/hooks';
 import {ChartActions, textTable} from '../charts/actions';
+import {FilterChips} from '../charts/filter_chips';
 import {usePart} from '../charts/parts';
 import {cutOf} from '../charts/time';
 import {clipped} from '../data/visible_text';
@@ -99,6 +100,7 @@ function Drill({recording, state, change, dark, data}: ViewProps & {data: Conten
   return (
     <div class="locks view">
       <AspectPanel by={by} onBy={onBy} />
+      <FilterChips recording={recording} state={state} change={change} dark={dark} />
       <div class="locks-line">
         <Summary tree={tree} isFiltered={!cut.whole || cut.isChosen !== null} head={recording.head} />
         <input type="search" placeholder="Find locks, methods, threads" aria-label="Find contentions by lock, method or thread"
