@@ -141,3 +141,27 @@ export const CONTENTIONS: readonly ContentionSpec[] = [
   {begin: 500, lock: 'app.Table@3', thread: 1, chain: ['app.other', 'app.run'], afterWait: true, pieces: [{ns: 25}]},
   {begin: 600, thread: 2, group: 2, chain: ['app.wait', 'app.run'], pieces: [{ns: 1000}]},
 ];
+
+export interface WaitSpec {
+  readonly begin: number;
+  readonly ns: number;
+  readonly thread: number;
+  readonly kind: string;
+  readonly chain?: readonly string[]; // innermost first
+  readonly waker?: number;
+  readonly wakerChain?: readonly string[];
+}
+
+export function encodeWaits(waits: readonly WaitSpec[]): Uint8Array {
+  const chains = new ChainWriter();
+  const kinds = new Interned();
+  const columns: Record<string, Column> = {
+    begin: {differences: waits.map((each) => each.begin)}, length: waits.map((each) => each.ns),
+    thread: waits.map((each) => each.thread), kind: waits.map((each) => kinds.id(each.kind)),
+    chain: waits.map((each) => chains.chain(each.chain)), ongoing: {sparse: waits.map(() => 0)},
+    woken_by: waits.map((each) => (each.waker === undefined ? 0 : 1)),
+    waker: {sparse: waits.map((each) => (each.waker === undefined ? 0 : each.waker + 1))},
+    waker_chain: waits.map((each) => chains.chain(each.wakerChain)), process: {sparse: waits.map(() => 0)},
+  };
+  return encodeColumns({...chains.columns(), kinds: {texts: kinds.list}, processes: {texts: []}, ...columns});
+}

@@ -39,10 +39,12 @@ export class Chains {
 
 // java.util.concurrent.locks.ReentrantLock.lock -> ReentrantLock.lock
 export function shortLabel(name: string): string {
+  if (!/^[\p{L}\p{N}_$]/u.test(name)) return name;
   const end = name.search(/[(/<]/);
   const path = end > 0 ? name.slice(0, end) : name;
   const parts = path.split('.');
   return parts.length <= 2 ? name : parts.slice(-2).join('.') + (end > 0 ? name.slice(end) : '');
 }
 
-export const shortClass = (name: string): string => name.slice(name.lastIndexOf('.') + 1) || name;
+// What is no name of a class stays as it is.
+export const shortClass = (name: string): string => (/^[\p{L}\p{N}_.$@/+[\]-]+$/u.test(name) ? name.slice(name.lastIndexOf('.') + 1) || name : name);

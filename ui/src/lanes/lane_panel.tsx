@@ -3,6 +3,7 @@ import {useEffect, useLayoutEffect, useMemo, useRef, useState} from 'preact/hook
 import {ChartActions} from '../charts/actions';
 import {placeOn, prepare, useSize} from '../charts/canvas';
 import {chartColors, waitColor} from '../charts/colors';
+import {FilterChips} from '../charts/filter_chips';
 import {rangeBetween, spanOf, timeLabel} from '../charts/time';
 import {Tooltip, type Tip} from '../charts/tooltip';
 import type {Profile} from '../data/profile';
@@ -105,15 +106,17 @@ export function LanePanel({recording, state, change, dark, data, profile}: ViewP
   };
   // What is selected is in sight, in time and place: also when a link leads here.
   const shownFor = useRef('');
+  const byHand = useRef(false); // what is selected now
   useEffect(() => {
     const wanted = `${more['threads.at'] ?? ''} ${more['threads.owner'] ?? ''}`;
     if (selection === null || size.width === 0 || shownFor.current === wanted) return;
     shownFor.current = wanted;
     const place = placeOf(data, selection, momentNs);
     const length = Math.max(place.end - place.begin, 1);
-    const isSeen = place.end > shownWindow.from && place.begin < shownWindow.to && length / nsPerPixel >= 4;
+    // Whoever clicked it sees it; a link or a key may lead to what is elsewhere or too small.
+    const isSeen = place.end > shownWindow.from && place.begin < shownWindow.to && (byHand.current || length / nsPerPixel >= 4);
     if (!isSeen) {
-      const wide = length * 8;
+      const wide = byHand.current ? shownWindow.to - shownWindow.from : length * 8;
       setWindow({from: (place.begin + place.end - wide) / 2, to: (place.begin + place.end + wide) / 2});
     }
     scrollToLane(place.thread);
@@ -193,8 +196,10 @@ export function LanePanel({recording, state, change, dark, data, profile}: ViewP
         return [{text: `nothing recorded`}, {text: `in all: ${duration(rangeSums.cpu[thread]!)} CPU, ${duration(rangeSums.blocked[thread]!)} blocked`, muted: true}, when];
     }
   };
-  const select = (next: Selection | null): void =>
+  const select = (next: Selection | null): void => {
+    byHand.current = true;
     set({'threads.at': next === null ? '' : formatSelection(next), 'threads.owner': ''}, next !== null);
+  };
   const toggleGroup = (id: string): void => {
     const next = new Set(closed);
     if (!next.delete(id)) next.add(id);
@@ -316,14 +321,15 @@ export function LanePanel({recording, state, change, dark, data, profile}: ViewP
           <button type="button" aria-pressed={onlyActive} onClick={() => set({'threads.active': onlyActive ? '' : '1'})}
             title="Only threads that did something in the time that is shown">Active only</button>
         </div>
-        <Legend data={data} dark={dark} />
         <span class="gap" />
         <ChartActions name="threads" text={() => threadText(threads, sums, shownThreads)}
           {...(asTable ? {} : {canvas: () => canvas.current})}
           table={{shown: asTable, toggle: () => set({'threads.table': asTable ? '' : '1'})}} />
       </div>
+      <FilterChips recording={recording} state={state} change={change} dark={dark} />
+      {!asTable && <Legend data={data} dark={dark} />}
       {asTable ? <ThreadTable threads={threads} sums={sums} shown={shownThreads} onThread={(thread) => change({thread: `t${thread}`}, true)} /> : (
-        <div class="lane-scroll" ref={scroller} tabIndex={0} role="application" aria-label="Threads over time" aria-describedby="lane-keys"
+        <div class="lane-scroll" ref={scroller} tabIndex={0} data-main role="application" aria-label="Threads over time" aria-describedby="lane-keys"
           onScroll={() => setScroll(scroller.current!.scrollTop)} onKeyDown={onKeyDown}
           style={{height: `${Math.max(lanes.length * LANE + AXIS + 2, 80)}px`}}>
           <canvas ref={canvas} class="lane-canvas" aria-hidden="true" style={{height: `${size.height}px`}} onPointerDown={onPointerDown}

@@ -36,7 +36,7 @@ export function ThreadTable({threads, sums, shown, onThread}: {
   const box = useRef<HTMLDivElement>(null);
   const seen = useVirtualRows(box, sorted.length, ROW);
   return (
-    <div class="table-scroll plain-table thread-table" ref={box} tabIndex={0} aria-label="Threads and what they did">
+    <div class="table-scroll plain-table thread-table" ref={box} tabIndex={0} data-main role="region" aria-label="Threads and what they did">
       <table>
         <caption class="hidden">Threads in the time that is shown</caption>
         <thead>

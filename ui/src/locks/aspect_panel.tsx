@@ -73,8 +73,8 @@ export function AspectPanel({by, onBy}: Props) {
             onDragOver={(event) => over(event, aspect)} onDrop={(event) => drop(event, aspect)}>
             <button type="button" class="aspect-name" onKeyDown={(event) => onKeyDown(event, aspect)}
               title="Drag it, or press the left and right arrow keys, to move it; Delete takes it out"
-              aria-label={`${ASPECT_WORDS[aspect]}, level ${i + 1} of ${by.length}; arrow keys move it, Delete takes it out`}>
-              <span class="aspect-level" aria-hidden="true">{i + 1}</span>{ASPECT_WORDS[aspect]}
+              aria-description="Left and right arrow keys move it, Delete takes it out">
+              <span class="aspect-level">{i + 1}</span> {ASPECT_WORDS[aspect]}
             </button>
             <button type="button" class="aspect-tool" disabled={i === 0} aria-label={`Move ${ASPECT_WORDS[aspect]} up`}
               title="One level up" onClick={() => move(aspect, -1)}>{'\u2039'}</button>

@@ -2,6 +2,7 @@
 // blocked and of those who held the locks, and who blocked whom.
 import {useMemo} from 'preact/hooks';
 import {ChartActions, textTable} from '../charts/actions';
+import {FilterChips} from '../charts/filter_chips';
 import {usePart} from '../charts/parts';
 import {cutOf} from '../charts/time';
 import {clipped} from '../data/visible_text';
@@ -99,6 +100,7 @@ function Drill({recording, state, change, dark, data}: ViewProps & {data: Conten
   return (
     <div class="locks view">
       <AspectPanel by={by} onBy={onBy} />
+      <FilterChips recording={recording} state={state} change={change} dark={dark} />
       <div class="locks-line">
         <Summary tree={tree} isFiltered={!cut.whole || cut.isChosen !== null} head={recording.head} />
         <input type="search" placeholder="Find locks, methods, threads" aria-label="Find contentions by lock, method or thread"
@@ -126,6 +128,7 @@ function Summary({tree, isFiltered, head}: {tree: LockTree; isFiltered: boolean;
   const owners = tree.byOwner;
   const parked = tree.by.includes('group') ? 0 : tree.byGroup[2]! + tree.byGroup[3]!;
   const kept = head.locks;
+  const leftOut = (kept as {owners_left_out_ns?: number} | undefined)?.owners_left_out_ns ?? 0;
   return (
     <p class="locks-summary">
       <strong>{duration(total)}</strong> blocked in <strong>{count(tree.times[0]!)}</strong> contentions
@@ -136,8 +139,10 @@ function Summary({tree, isFiltered, head}: {tree: LockTree; isFiltered: boolean;
       </span>}
       {parked > 0 && <span class="muted">; without {duration(parked)} parked for conditions (add Kind of lock)</span>}
       {kept !== undefined && kept.kept < kept.contentions && (
-        <span class="muted">; the {count(kept.kept)} longest are kept one by one, the others added up</span>
+        <span class="muted">; {count(kept.contentions - kept.kept)} contentions with {duration(kept.total_ns - kept.kept_ns)} had no room in this page</span>
       )}
+      {leftOut > 0 && !isFiltered && <span class="muted">; of {duration(leftOut)} the owner had no room: it counts as unknown</span>}
+      {isFiltered && tree.data.pieceLongest !== null && <span class="muted">; about: short contentions are added up, their exact times are not kept</span>}
     </p>
   );
 }

@@ -71,7 +71,7 @@ export function TreeTable({tree, threads, rows, selected, onSelect, onToggle}: P
 
   const total = tree.blocked[0]!;
   return (
-    <div class="table-scroll lock-tree" ref={box} tabIndex={0} role="treegrid" aria-label="Contentions by the chosen aspects"
+    <div class="table-scroll lock-tree" ref={box} tabIndex={0} data-main role="treegrid" aria-label="Contentions by the chosen aspects"
       aria-rowcount={rows.length + 1} aria-activedescendant={at >= seen.first && at < seen.end ? `lock-row-${selected}` : undefined}
       onKeyDown={onKeyDown}>
       <table role="presentation">

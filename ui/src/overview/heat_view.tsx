@@ -6,6 +6,7 @@ import {chartColors, heatColor} from '../charts/colors';
 import {rangeBetween, ticks, timeLabel} from '../charts/time';
 import {Tooltip, type Tip} from '../charts/tooltip';
 import type {Head} from '../data/head';
+import {clipped} from '../data/visible_text';
 import {bytes, duration, interval} from '../model/format';
 import type {TimeRange} from '../shell/state';
 import {rangeByKey} from './brush';
@@ -19,13 +20,15 @@ interface Props {
   readonly range: TimeRange | null;
   readonly onRange: (range: TimeRange | null, step: boolean) => void;
   readonly dark: boolean;
+  readonly weight: string; // name of the profile
+  readonly onWeight: (weight: string) => void;
 }
 
 const GUTTER = 128;
 const AXIS = 20;
 const HEIGHT = 150;
 
-export function HeatView({head, values, what, unit, range, onRange, dark}: Props) {
+export function HeatView({head, values, what, unit, range, onRange, dark, weight, onWeight}: Props) {
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const size = useSize(box);
@@ -140,6 +143,12 @@ export function HeatView({head, values, what, unit, range, onRange, dark}: Props
     <section aria-label={`Heat map of ${what}`}>
       <div class="panel-head">
         <h2>{what} in detail</h2>
+        {head.profiles.length > 1 && (
+          <select aria-label="What the heat map and the hottest methods show" value={weight}
+            onChange={(event) => onWeight((event.target as HTMLSelectElement).value)}>
+            {head.profiles.map(({name, what: words}) => <option key={name} value={name}>{clipped(words || name, 40)}</option>)}
+          </select>
+        )}
         <span class="muted">cells of {interval(map.rowMoments * head.moment_ns)}, columns of {interval(map.columnMoments * head.moment_ns)}</span>
         <span class="gap" />
         <ChartActions name="heat-map" text={() => textTable(hottest(), [true, true, true])} canvas={() => canvas.current}

@@ -1,6 +1,7 @@
 // The recording at a glance: the verdict, what happened when, where to look first, and what threads came to.
 import {useMemo} from 'preact/hooks';
 import {ChartActions, textTable} from '../charts/actions';
+import {FilterChips} from '../charts/filter_chips';
 import {usePart, type Part} from '../charts/parts';
 import {cutOf} from '../charts/time';
 import type {Columns} from '../data/columns';
@@ -69,12 +70,14 @@ export function Overview(props: ViewProps) {
   return (
     <div class="overview view">
       <Verdict {...props} />
+      <FilterChips {...props} />
       <div class="overview-columns">
         <div class="overview-time">
           {series.length > 0 ? <Timeline head={head} series={series} range={state.range} onRange={onRange} dark={dark} />
             : <p class="empty" role="status">{isLoading ? 'Reading what happened when' : whyNoTimes(props)}</p>}
           {heat !== null && chosen !== null && (
-            <HeatView head={head} values={heat} what={chosen.head.what || chosen.head.name} unit={chosen.head.unit} range={state.range} onRange={onRange} dark={dark} />
+            <HeatView head={head} values={heat} what={chosen.head.what || chosen.head.name} unit={chosen.head.unit} range={state.range} onRange={onRange} dark={dark}
+              weight={chosen.head.name} onWeight={(weight) => change({weight}, true)} />
           )}
         </div>
         <div class="overview-side">

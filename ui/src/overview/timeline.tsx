@@ -189,7 +189,7 @@ export function Timeline({head, series, range, onRange, dark}: Props) {
           table={{shown: asTable, toggle: () => setAsTable(!asTable)}} />
       </div>
       <Legend series={series} colors={colors} />
-      <div ref={box} tabIndex={0} role="application" class="brushed" onKeyDown={onKeyDown} aria-label="Timeline; arrow keys move the selected range, with Shift its end, Escape clears it. The table says the same in text.">
+      <div ref={box} tabIndex={0} data-main role="application" class="brushed" onKeyDown={onKeyDown} aria-label="Timeline; arrow keys move the selected range, with Shift its end, Escape clears it. The table says the same in text.">
         <canvas ref={canvas} class="chart-canvas" aria-hidden="true" style={{height: `${height}px`}} onPointerDown={onPointerDown}
           onPointerMove={onPointerMove} onPointerUp={() => (drag.current = null)} onPointerCancel={() => (drag.current = null)}
           onPointerLeave={() => setHover(null)} onDblClick={() => onRange(null, true)} />

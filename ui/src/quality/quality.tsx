@@ -10,7 +10,7 @@ import {accountOf, costOf, stacksOf, type Stacks} from './accounts';
 export function Quality({recording}: ViewProps) {
   const {head, threads} = recording;
   return (
-    <div class="quality view">
+    <div class="quality view" data-main tabIndex={-1}>
       <div class="panel-head">
         <h2>What was recorded, how well, and what it cost</h2><span class="gap" />
         <ChartActions name="quality" text={() => qualityText(head, threads)} />
