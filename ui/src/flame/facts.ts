@@ -16,6 +16,7 @@ export interface View {
   readonly tree: Tree; // what is drawn: the calls, or their reverse
   readonly unit: Unit;
   readonly coloring: Coloring;
+  readonly events?: string; // what was counted, if not samples
 }
 
 export const isCompared = (view: View): boolean => view.profile.nodes.before !== null;
@@ -70,7 +71,7 @@ function changeFacts(view: View, node: number): string {
   const {tree, calls, coloring} = view;
   const parts = [`total ${changeText(view, tree.total[node]!, tree.before[node]!)}`];
   if (tree === calls && node > 0) parts.push(`self ${changeText(view, tree.self[node]!, tree.selfBefore[node]!)}`);
-  parts.push(`${count(tree.samples[node]!)} samples in both`, coloring.kinds[coloring.of(tree, node)]!.name);
+  parts.push(`${count(tree.samples[node]!)} ${view.events ?? 'samples'} in both`, coloring.kinds[coloring.of(tree, node)]!.name);
   return parts.join(' \u00b7 ');
 }
 
@@ -83,7 +84,7 @@ export function factsOf(view: View, node: number): Facts {
   if (tree === calls && node > 0) parts.push(`self ${weightText(view, tree.self[node]!)}, ${share(tree.self[node]!, whole)}`);
   const interval = intervalText(calls, tree.total[node]!, tree.samples[node]!);
   if (interval !== '' && node > 0) parts[0] += ` (95 % sure: ${interval}\u202f%)`;
-  if (view.unit !== 'samples') parts.push(`${count(tree.samples[node]!)} samples`);
+  if (view.unit !== 'samples') parts.push(`${count(tree.samples[node]!)} ${view.events ?? 'samples'}`);
   if (tree.imprecise[node]! > 0) parts.push(`${share(tree.imprecise[node]!, tree.samples[node]!)} of them imprecise`);
   return {name, what: kindText(view, node), numbers: parts.join(' \u00b7 ')};
 }

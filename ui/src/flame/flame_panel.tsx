@@ -9,6 +9,7 @@ import {Tooltip, type Hover} from './tooltip';
 export interface FlamePanelProps {
   readonly id: string;
   readonly label: string;
+  readonly leastHeight?: number;
   readonly isMain: boolean; // what gets the focus when a search is done
   readonly view: View;
   readonly focus: number;
@@ -137,7 +138,7 @@ export function FlamePanel(props: FlamePanelProps) {
   };
 
   return (
-    <div class="flame" style={{minHeight: `${Math.min(height, LEAST_HEIGHT)}px`}}>
+    <div class="flame" style={{minHeight: `${Math.min(height, props.leastHeight ?? LEAST_HEIGHT)}px`}}>
       <div class="flame-scroll" ref={scroller} onScroll={() => setScroll(scroller.current!.scrollTop)} tabIndex={0}
         role="application" aria-label={props.label} aria-describedby={`${props.id}-keys`} onKeyDown={onKeyDown} id={props.id}
         data-main={props.isMain ? '' : undefined}

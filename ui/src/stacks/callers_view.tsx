@@ -3,6 +3,7 @@ import {useMemo, useState} from 'preact/hooks';
 import {clipped} from '../data/visible_text';
 import {factsOf, type View} from '../flame/facts';
 import {FlamePanel} from '../flame/flame_panel';
+import {layoutFlame} from '../flame/layout';
 import {CLASS, MARKER, nameOfKey, NO_FRAME} from '../model/frame_types';
 import {count, share} from '../model/format';
 import {methodsOf, orderMethods} from '../model/methods';
@@ -19,6 +20,8 @@ import type {StackViewProps} from './stack_views';
 import {Swatch} from './swatch';
 import {keysOfZoom, zoomText} from './zoom_path';
 import {flamePicture} from '../flame/picture';
+
+const LEAST_SIDE = 170; // pixels: room for the table beside it
 
 interface Side {
   readonly id: 'up' | 'down';
@@ -41,7 +44,7 @@ export function CallersView(props: StackViewProps) {
   const sides = useMemo((): readonly Side[] => {
     if (chosen < 0) return [];
     const {callers, callees} = sandwichOf(profile, calls, chosen);
-    const common = {profile, calls, unit, coloring};
+    const common = {profile, calls, unit, coloring, events: stacks.events};
     return [{id: 'up', title: 'Callers', view: {...common, tree: callers}},
             {id: 'down', title: 'Callees', view: {...common, tree: callees}}];
   }, [calls, chosen]);
@@ -82,8 +85,8 @@ export function CallersView(props: StackViewProps) {
         <VirtualTable id="choice" label="Choose a method" rows={order.length} active={order.indexOf(chosen)}
           onActive={(row) => choose(order[row]!)}
           columns={[
-            {id: 'self', label: 'self %', isNumber: true, width: 74, cell: (row) => share(methods.self[order[row]!]!, whole)},
-            {id: 'total', label: 'total %', isNumber: true, width: 74, cell: (row) => share(methods.total[order[row]!]!, whole)},
+            {id: 'self', label: 'self %', isNumber: true, width: 70, cell: (row) => share(methods.self[order[row]!]!, whole)},
+            {id: 'total', label: 'total %', isNumber: true, width: 70, cell: (row) => share(methods.total[order[row]!]!, whole)},
             {id: 'name', label: 'method', cell: (row) => cell(order[row]!)},
           ]} />
       </section>
@@ -91,7 +94,7 @@ export function CallersView(props: StackViewProps) {
         <div class="view-tools">
           <h2><bdi dir="ltr">{chosen < 0 ? 'No such method is in these stacks' : clipped(name, 200)}</bdi>{' '}
             {chosen >= 0 && <span class="muted">
-              total {share(methods.total[chosen]!, whole)}, self {share(methods.self[chosen]!, whole)}, {count(methods.totalSamples[chosen]!)} samples
+              total {share(methods.total[chosen]!, whole)}, self {share(methods.self[chosen]!, whole)}, {count(methods.totalSamples[chosen]!)} {stacks.events}
             </span>}</h2>
           {sides.length > 0 && <ExportButtons name={`${recording.head.title}-callers`} text={text}
             image={() => flamePicture(sides.map(({id, view}) => ({view, rootAtTop: id === 'down', focus: focusOf(props, id, view),
@@ -142,12 +145,13 @@ function SidePanel(props: SideProps) {
     change(withMore(state, {[`callers.${id}`]: zoomText(stacks.profile, tree, node)}), true);
   const total = tree.total[focus]!;
   const isAlone = tree.count <= 1;
-  const grows = Math.min(Math.max(tree.maxDepth, 6), 24); // the deeper side gets more room
+  const rows = useMemo(() => layoutFlame(tree, focus, 700, 0.5).rows, [tree, focus]); // about as many as are seen
+  const grows = Math.min(Math.max(rows, 8), 24); // the deeper side gets more room
   return (
-    <div class={`side ${id}${isAlone ? ' alone' : ''}`} style={isAlone ? {} : {flexGrow: grows}}>
+    <div class={`side ${id}${isAlone ? ' alone' : ''}`} style={isAlone ? {} : {flexGrow: grows, maxHeight: `${Math.max(rows * 18 + 22, LEAST_SIDE)}px`}}>
       <div class="side-graph">
-        <h3>{title} <span class="muted">{isAlone ? (id === 'up' ? ': it is called by nothing' : ': it calls nothing') : focus === 0 ? '' : 'zoomed; Esc goes back'}</span></h3>
-        <FlamePanel id={`flame-${id}`} label={title} isMain={id === 'up'} view={view} focus={focus} selected={props.selected}
+        <h3>{title}<span class="muted">{isAlone ? (id === 'up' ? ': it is called by nothing' : ': it calls nothing') : focus === 0 ? '' : ': zoomed; Esc goes back'}</span></h3>
+        <FlamePanel id={`flame-${id}`} label={title} leastHeight={60} isMain={id === 'up'} view={view} focus={focus} selected={props.selected}
           matches={stacks.matches} onlyKind={-1} rootAtTop={id === 'down'} palette={palette} onSelect={props.onSelect}
           onZoom={zoomTo} onBack={() => change(withMore(state, {[`callers.${id}`]: ''}), true)} />
       </div>

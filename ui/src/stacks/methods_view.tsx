@@ -58,7 +58,7 @@ export function MethodsView({recording, stacks, state, change, palette}: StackVi
     {id: 'totalAfter', label: 'after', isNumber: true, width: 76, cell: (row) => weight(afterOf(total(row), methods.totalBefore[order[row]!]!))},
     {id: 'totalChange', label: 'change', isNumber: true, width: 84,
      cell: (row) => differenceText(weight, methods.totalBefore[order[row]!]!, afterOf(total(row), methods.totalBefore[order[row]!]!))},
-    {id: 'samples', label: 'samples', isNumber: true, canSort: true, width: 80, cell: (row) => count(methods.samples[order[row]!]!)},
+    {id: 'samples', label: stacks.events, isNumber: true, canSort: true, width: 80, cell: (row) => count(methods.samples[order[row]!]!)},
     {id: 'name', label: 'method', canSort: true, cell: method},
   ] : [
     {id: 'self', label: 'self', isNumber: true, canSort: true, width: 84, cell: (row) => weight(self(row))},
@@ -67,7 +67,7 @@ export function MethodsView({recording, stacks, state, change, palette}: StackVi
     {id: 'total', label: 'total', isNumber: true, canSort: true, width: 84, cell: (row) => weight(total(row))},
     {id: 'totalShare', label: 'total %', isNumber: true, width: 96, cell: (row) => <ShareCell share={total(row) / mostTotal} text={share(total(row), whole)} />},
     ...interval('totalInterval', 'total', (name) => intervalText(calls, methods.total[name]!, methods.totalSamples[name]!)),
-    {id: 'samples', label: 'samples', isNumber: true, canSort: true, width: 80, title: 'With the method innermost',
+    {id: 'samples', label: stacks.events, isNumber: true, canSort: true, width: 80, title: 'With the method innermost',
      cell: (row) => count(methods.samples[order[row]!]!)},
     {id: 'name', label: 'method', canSort: true, cell: method},
   ];
@@ -84,7 +84,7 @@ export function MethodsView({recording, stacks, state, change, palette}: StackVi
     <section class="full" aria-labelledby="methods-title">
       <div class="view-tools">
         <h2 id="methods-title">{count(order.length)} {matches === null ? 'methods' : 'methods that match'}{' '}
-          <span class="muted">of {weight(whole)}, {count(calls.samples[0]!)} samples</span></h2>
+          <span class="muted">of {weight(whole)}, {count(calls.samples[0]!)} {stacks.events}</span></h2>
         <ExportButtons name={`${recording.head.title}-methods`} text={text} />
       </div>
       <VirtualTable id="method" label="Methods" rows={order.length} columns={columns} active={Math.min(active, order.length - 1)} isMain

@@ -33,7 +33,7 @@ export function RingView(props: StackViewProps) {
   const {recording, stacks, state, change, palette} = props;
   const {profile, calls: tree, unit, coloring, matches} = stacks;
   const zoom = state.more['ring.zoom'] ?? '';
-  const view: View = useMemo(() => ({profile, calls: tree, tree, unit, coloring}), [tree]);
+  const view: View = useMemo(() => ({profile, calls: tree, tree, unit, coloring, events: stacks.events}), [tree]);
   const focus = useMemo(() => (zoom === '' ? firstParting(tree) : zoom === WHOLE ? 0 : nodeAtPath(tree, keysOfZoom(profile, zoom))),
     [tree, zoom]);
   const [selected, setSelected] = useState(-1);

@@ -66,7 +66,7 @@ export function TreeView(props: StackViewProps) {
     Escape: () => (active > 0 ? change(withMore(state, {'tree.at': ''})) : change({query: ''})),
   });
 
-  const view: View = useMemo(() => ({profile, calls: tree, tree, unit, coloring}), [tree]);
+  const view: View = useMemo(() => ({profile, calls: tree, tree, unit, coloring, events: stacks.events}), [tree]);
   const whole = tree.total[0]!;
   const node = (row: number): number => rows.node[row]!;
   const weight = (value: number): string => weightOf(unit, value);
@@ -86,7 +86,7 @@ export function TreeView(props: StackViewProps) {
       const before = tree.selfBefore[node(row)]!;
       return differenceText(weight, before, afterOf(tree.self[node(row)]!, before));
     }},
-    {id: 'samples', label: 'samples', isNumber: true, width: 72, cell: (row) => count(tree.samples[node(row)]!)},
+    {id: 'samples', label: stacks.events, isNumber: true, width: 72, cell: (row) => count(tree.samples[node(row)]!)},
     method,
   ] : [
     {id: 'share', label: 'total %', isNumber: true, width: 96, cell: (row) => <ShareCell share={tree.total[node(row)]! / whole} text={share(tree.total[node(row)]!, whole)} />},
@@ -94,7 +94,7 @@ export function TreeView(props: StackViewProps) {
      cell: (row: number) => intervalText(tree, tree.total[node(row)]!, tree.samples[node(row)]!)} as TableColumn]),
     {id: 'total', label: 'total', isNumber: true, width: 78, cell: (row) => weight(tree.total[node(row)]!)},
     {id: 'self', label: 'self', isNumber: true, width: 78, cell: (row) => (tree.self[node(row)]! > 0 ? weight(tree.self[node(row)]!) : '')},
-    {id: 'samples', label: 'samples', isNumber: true, width: 72, cell: (row) => count(tree.samples[node(row)]!)},
+    {id: 'samples', label: stacks.events, isNumber: true, width: 72, cell: (row) => count(tree.samples[node(row)]!)},
     method,
   ];
   const onKey = (key: string, row: number): boolean => {
@@ -120,7 +120,7 @@ export function TreeView(props: StackViewProps) {
   return (
     <section class="full" aria-labelledby="tree-title">
       <div class="view-tools">
-        <h2 id="tree-title">Call tree <span class="muted">{weight(whole)}, {count(tree.samples[0]!)} samples</span></h2>
+        <h2 id="tree-title">Call tree <span class="muted">{weight(whole)}, {count(tree.samples[0]!)} {stacks.events}</span></h2>
         <button type="button" onClick={() => turnAll(true)} disabled={active === 0} title="Open all below the active row">Open all</button>
         <button type="button" onClick={() => turnAll(false)} title={active === 0 ? 'As it was at first' : 'Close all below the active row'}>
           {active === 0 ? 'Reset' : 'Close all'}</button>

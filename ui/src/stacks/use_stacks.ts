@@ -24,6 +24,7 @@ export interface Stacks {
   readonly whole: number; // the weight of all that the filter keeps, were it not for `only`: what a search's share is of
   readonly unit: Unit;
   readonly coloring: Coloring;
+  readonly events: string; // what was counted: samples or waits
   readonly search: SearchResult | null; // null: nothing is searched for
   readonly matches: Uint8Array | null; // by name
   readonly untimed: boolean; // of part of the weight it is not known when it was
@@ -133,6 +134,7 @@ export function useStacks({recording, state}: Pick<ViewProps, 'recording' | 'sta
     return {profile, head, calls: merged(false), callsByThread: () => merged(true), whole, filterError,
             untimed: profile.moments !== null && profile.moments.self.length > 0 && remembered(profile, 'untimed', () => hasUntimed(profile)),
             unit: remembered(profile, 'unit', () => unitOf(head.unit, profile)),
+            events: head.name === 'waits' ? 'waits' : 'samples',
             coloring: profile.nodes.before === null ? BY_TYPE : BY_CHANGE};
   }, [loaded, key]);
   const search = useMemo((): SearchResult | null => {
