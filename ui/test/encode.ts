@@ -150,6 +150,7 @@ export interface ThreadSpecs {
   readonly osIds?: Readonly<Record<string, number>>;
   readonly kinds?: Readonly<Record<string, number>>;
   readonly pools?: Readonly<Record<string, string>>;
+  readonly groups?: Readonly<Record<string, string>>;
 }
 
 class Interned {
@@ -171,7 +172,8 @@ export function encodeThreads(threads: readonly string[], specs: ThreadSpecs = {
   const each = (value: (name: string) => number): number[] => threads.map(value);
   const name = each((thread) => texts.of(thread));
   const pool = each((thread) => texts.of(specs.pools?.[thread] ?? ''));
-  return new Part().texts('names', texts.list).numbers('name', name).numbers('pool', pool)
+  const group = each((thread) => texts.of(specs.groups?.[thread] ?? ''));
+  return new Part().texts('names', texts.list).numbers('name', name).numbers('pool', pool).sparse('group', group)
     .numbers('kind', each((thread) => specs.kinds?.[thread] ?? (thread === '[not sampled]' ? 5 : 0)))
     .numbers('os_id', each((thread) => specs.osIds?.[thread] ?? 0)).numbers('java_id', each(() => 0))
     .numbers('virtual', each(() => 0)).numbers('merged', each(() => 1));

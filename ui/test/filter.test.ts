@@ -52,10 +52,11 @@ test('include keeps stacks with such a frame, exclude drops them', () => {
   assert.equal(merged(profile, {include: [json], exclude: json}).count, 1);
 });
 
-test('threads are chosen by row, pool or kind', () => {
-  const {profile, threads} = decoded(SMALL, {pools: {'pool-1-thread-1': 'pool-1', 'pool-1-thread-2': 'pool-1'}});
+test('threads are chosen by row, pool, group or kind', () => {
+  const {profile, threads} = decoded(SMALL, {pools: {'pool-1-thread-1': 'pool-1', 'pool-1-thread-2': 'pool-1'},
+                                              groups: {main: 'main', 'pool-1-thread-1': 'main'}});
   const weight = (choice: string): number => merged(profile, {threads: threadMask(profile, threads, choice)}).total[0]! / 1e6;
-  assert.deepEqual(['', 't0', 'ppool-1', 'kapp', 'kother', 'tx', 'k'].map(weight), [1000, 600, 300, 900, 100, 0, 0]);
+  assert.deepEqual(['', 't0', 'ppool-1', 'gmain', 'kapp', 'kother', 'tx', 'k'].map(weight), [1000, 600, 300, 850, 900, 100, 0, 0]);
 });
 
 test('the interval is that of the report: Wilson, around the share, wider with fewer samples', () => {

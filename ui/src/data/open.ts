@@ -24,7 +24,8 @@ const textOf = (error: unknown): string => (error instanceof Error ? error.messa
 
 async function openServed(tell: (progress: Progress) => void): Promise<void> {
   let recording: Recording | null = null;
-  let shown = 0; // which renewal of the parts
+  let shown = 0; // the number of the parts that are shown
+  let last: number | null = null;
   let missed = 0;
   for (;;) {
     let status: Status;
@@ -39,11 +40,14 @@ async function openServed(tell: (progress: Progress) => void): Promise<void> {
       continue;
     }
     if (status.state === 'failed') throw new Error(status.message ?? 'the server could not read it');
-    if (status.state === 'ready') break;
+    if (status.state === 'ready') {
+      last = status.parts ?? null;
+      break;
+    }
     const renewed = status.parts ?? 0;
     if (renewed > shown) {
       try {
-        recording = await readRecording(servedParts);
+        recording = await readRecording(servedParts(renewed));
         shown = renewed;
       } catch {
         // Renewed while we asked: the next poll tries again.
@@ -52,7 +56,7 @@ async function openServed(tell: (progress: Progress) => void): Promise<void> {
     tell({recording, reading: status.done ?? 0, failure: ''});
     await pause(POLL_MS);
   }
-  tell({recording: await readRecording(servedParts), reading: null, failure: ''});
+  tell({recording: await readRecording(servedParts(last)), reading: null, failure: ''});
 }
 
 export function openRecording(tell: (progress: Progress) => void): void {

@@ -36,28 +36,40 @@ export const embeddedParts: Fetcher = async (name) => {
   return unzipped(bytes);
 };
 
-export const servedParts: Fetcher = async (name) => {
-  const answer = await fetch(`api/parts/${encodeURIComponent(name)}`, {cache: 'no-store'});
+// The server has newer parts by now: rows of these would be numbers in others.
+export class Renewed extends Error {}
+
+// The parts of number `of`; null: as they are.
+export const servedParts = (of: number | null): Fetcher => async (name) => {
+  const answer = await fetch(`api/parts/${encodeURIComponent(name)}${of === null ? '' : `?of=${of}`}`, {cache: 'no-store'});
   if (answer.status === 404) return null;
+  if (answer.status === 410) throw new Renewed('the parts have been renewed');
   if (!answer.ok) throw new Error(`the server answered ${answer.status} when asked for ${name}`);
   return new Uint8Array(await answer.arrayBuffer());
+};
+
+// A view that asks for a part of a recording that is renewed just now waits: it gets the new recording in a moment.
+const forEver = (error: unknown): Promise<never> => {
+  if (error instanceof Renewed) return new Promise(() => {});
+  throw error;
 };
 
 export async function readRecording(fetcher: Fetcher): Promise<Recording> {
   const headBytes = await fetcher('head');
   if (headBytes === null) throw new Error('this page carries no recording; tarsier export --to html makes one that does');
   const head = decodeHead(headBytes);
-  const kept = new Map<string, Promise<Columns | null>>();
+  const threadBytes = await fetcher('threads');
+  const threads = threadBytes === null ? NO_COLUMNS : new Columns(threadBytes);
+  const kept = new Map<string, Promise<Columns | null>>([['threads', Promise.resolve(threadBytes === null ? null : threads)]]);
   const part = (name: string): Promise<Columns | null> => {
     let known = kept.get(name);
     if (known === undefined) {
-      known = fetcher(name).then((bytes) => (bytes === null ? null : new Columns(bytes)));
+      known = fetcher(name).then((bytes) => (bytes === null ? null : new Columns(bytes)), forEver);
       kept.set(name, known);
     }
     return known;
   };
-  const threads = await part('threads');
-  return {head, threads: decodeThreads(threads ?? NO_COLUMNS), part};
+  return {head, threads: decodeThreads(threads), part};
 }
 
 const NO_COLUMNS = new Columns(Uint8Array.of(...new TextEncoder().encode('tarsier-columns-1\n'), 0));

@@ -10,7 +10,7 @@ export interface PageState {
   readonly view: string; // overview, flame, tree, methods, callers, ring, locks, threads, quality
   readonly weight: string; // the profile: cpu, wall, alloc, waits
   readonly range: TimeRange | null; // null: all of it
-  readonly thread: string; // empty: all; "t12" a row of the threads, "p.." a pool by its name, "k.." a kind
+  readonly thread: string; // empty: all; "t12" a row of the threads, "p.." a pool by its name, "g.." a group, "k.." a kind
   readonly query: string;
   readonly isRegex: boolean;
   readonly more: Readonly<Record<string, string>>; // what only one view knows, under names that begin with that view's

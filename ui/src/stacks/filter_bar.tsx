@@ -8,7 +8,7 @@ import {weightOf} from '../flame/facts';
 import {count, share} from '../model/format';
 import {withMore} from '../shell/page_state';
 import type {ViewProps} from '../shell/state';
-import {choiceLabel, threadLabel} from '../shell/threads_filter';
+import {choiceLabel, groupsOf, threadLabel} from '../shell/threads_filter';
 import {rangeText} from '../shell/time_strip';
 import {profileHeadOf} from '../shell/use_profile';
 import {EXCLUDE, INCLUDE, ONLY, type Stacks} from './use_stacks';
@@ -116,10 +116,12 @@ interface Choice {
   readonly weight: number;
 }
 
-function choices(profile: Profile, threads: Threads): {kinds: Choice[]; pools: Choice[]; list: Choice[]} {
+function choices(profile: Profile, threads: Threads): {kinds: Choice[]; groups: Choice[]; pools: Choice[]; list: Choice[]} {
   const {self} = profile.nodes;
   const kinds = new Map<string, number>();
   const pools = new Map<string, number>();
+  const groups = new Map<string, number>();
+  const groupOf = groupsOf(threads);
   let whole = 0;
   const weights = profile.threads.map(({row, first, end}) => {
     let weight = 0;
@@ -129,6 +131,8 @@ function choices(profile: Profile, threads: Threads): {kinds: Choice[]; pools: C
     kinds.set(kind, (kinds.get(kind) ?? 0) + weight);
     const pool = threads.pool[row]!;
     if (pool !== '') pools.set(pool, (pools.get(pool) ?? 0) + weight);
+    const group = groupOf[row]!;
+    if (group !== '') groups.set(group, (groups.get(group) ?? 0) + weight);
     return weight;
   });
   const sorted = (list: Choice[]): Choice[] => list.sort((a, b) => b.weight - a.weight || (a.value < b.value ? -1 : 1));
@@ -136,7 +140,7 @@ function choices(profile: Profile, threads: Threads): {kinds: Choice[]; pools: C
     {value: letter + name, weight, text: `${share(weight, whole)}  ${clipped(name, 60)}`})));
   const list = profile.threads.map(({row}, i) => (
     {value: `t${row}`, weight: weights[i]!, text: `${share(weights[i]!, whole)}  ${threadLabel(threads, row)}`}));
-  return {kinds: named('k', kinds), pools: named('p', pools), list: sorted(list)};
+  return {kinds: named('k', kinds), groups: named('g', groups), pools: named('p', pools), list: sorted(list)};
 }
 
 function ThreadList({recording, state, change, stacks}: Props) {
@@ -154,15 +158,16 @@ interface SelectProps extends Pick<Props, 'recording' | 'change'> {
 
 function ThreadSelect({all, recording, thread, change}: SelectProps) {
   const option = ({value, text}: Choice) => <option key={value} value={value}>{text}</option>;
-  const {kinds, pools, list} = all;
+  const {kinds, groups, pools, list} = all;
   const shown = list.slice(0, MOST_THREADS);
-  const isListed = [...kinds, ...pools, ...shown].some(({value}) => value === thread);
+  const isListed = [...kinds, ...groups, ...pools, ...shown].some(({value}) => value === thread);
   return (
     <select aria-label="Threads" value={thread}
       onChange={(event) => change({thread: event.currentTarget.value}, true)}>
       <option value="">{`All threads (${count(list.length)})`}</option>
       {thread !== '' && !isListed && <option value={thread}>{choiceLabel(recording.threads, thread)}</option>}
       {kinds.length > 1 && <optgroup label="Kinds">{kinds.map(option)}</optgroup>}
+      {groups.length > 1 && <optgroup label="Groups">{groups.map(option)}</optgroup>}
       {pools.length > 0 && <optgroup label="Pools">{pools.map(option)}</optgroup>}
       <optgroup label="Threads">
         {shown.map(option)}

@@ -15,7 +15,7 @@ before(async () => {
 after(() => browser?.close());
 
 interface Said {
-  status: object;
+  status: {state: string; done?: number; parts?: number; message?: string};
   parts: Parts;
 }
 
@@ -23,13 +23,14 @@ const HALF = encodeRecording({...SMALL_HEAD, complete: 0.4}, {cpu: SMALL.slice(0
 const WHOLE = encodeRecording(SMALL_HEAD, {cpu: SMALL});
 
 async function withServer(said: Said, check: (page: Page, server: Server) => Promise<void>, fragment = '#view=flame'): Promise<void> {
-  const template = readFileSync('dist/page.html', 'utf8').replace("form-action 'none'", "form-action 'none'; connect-src 'self'")
+  const template = readFileSync('dist/page.html', 'utf8').replace("connect-src 'none'", "connect-src 'self'")
     .replace('<!--tarsier:data-->', '<script type="application/json" id="tarsier-server">{}</script>');
   const server = createServer((request, response) => {
     const path = (request.url ?? '').replace(/^\/token\//, '');
-    const part = /^api\/parts\/([\w-]+)$/.exec(path);
+    const part = /^api\/parts\/([\w-]+)(?:\?of=(\d+))?$/.exec(path);
     if (path === '') response.setHeader('Content-Type', 'text/html; charset=utf-8').end(template);
     else if (path === 'api/status') response.end(JSON.stringify(said.status));
+    else if (part !== null && part[2] !== undefined && Number(part[2]) !== said.status.parts) response.writeHead(410).end();
     else if (part !== null && said.parts[part[1]!] !== undefined) response.end(said.parts[part[1]!]);
     else response.writeHead(404).end();
   });
@@ -79,6 +80,20 @@ test('a zoom survives that the recording is renewed', () => {
     await page.waitForFunction(() => document.querySelector('.reading') === null);
     await page.waitForFunction(() => /50\.0/.test(document.querySelector('.breadcrumbs [aria-current]')!.textContent!));
   });
+});
+
+test('a view that asks for a part while parts are renewed gets the new one', () => {
+  const said: Said = {status: {state: 'reading', done: 0.4, parts: 1}, parts: HALF};
+  return withServer(said, async (page) => {
+    await page.waitForSelector('.views');
+    said.parts = {...WHOLE, 'profile-alloc': HALF['profile-cpu']!};
+    said.status = {state: 'reading', done: 0.8, parts: 2}; // the page still shows the parts of number 1, until it asks again
+    await page.click('.views a:has-text("Methods")');
+    await page.waitForFunction(() => document.querySelector('table[aria-label="Methods"]')?.textContent?.includes('ksys_write'));
+    assert.equal(await page.locator('[role="alert"]').count(), 0);
+    said.status = {state: 'ready', parts: 2};
+    await page.waitForFunction(() => document.querySelector('.reading') === null);
+  }, '#view=overview');
 });
 
 test('a file that cannot be read is said in words', () => withServer(
