@@ -18,7 +18,7 @@ export function Tooltip({view, hover, node, isRest}: {view: View; hover: Hover; 
     const below = hover.y + 18 + height < window.innerHeight;
     style.left = `${Math.max(4, Math.min(hover.x + 12, right - width - 8))}px`;
     style.top = `${below ? hover.y + 18 : Math.max(4, hover.y - height - 12)}px`;
-  });
+  }, [hover, facts]); // it measures itself, which is slow: not at every change of the page
   return (
     <div class="tooltip" ref={box} aria-hidden="true">
       <bdi class="method" dir="ltr">{clipped(facts.name, 300)}</bdi>
