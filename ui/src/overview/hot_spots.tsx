@@ -87,7 +87,7 @@ export function HotLocks({recording, state, change, data, cut}: ViewProps & {dat
                 <span class="number">{share(tree.blocked[node]!, all)}</span>
                 <span class="hot-name">
                   <button type="button" class="link-button" title={`${clipped(name, 400)}: show who was blocked by it, and who held it`}
-                    onClick={() => change({view: 'locks', ...withMore(state, {
+                    onClick={() => change({view: 'locks', query: '', ...withMore(state, {
                       'locks.by': 'object,blocked-method,owner-method', 'locks.sel': key === MORE ? '' : String(key), 'locks.open': '', 'locks.case': ''})}, true)}>
                     <bdi dir="ltr">{clipped(shortClass(name), 100)}</bdi>
                   </button>
