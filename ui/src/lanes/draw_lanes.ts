@@ -213,7 +213,7 @@ function drawIntervals(context: CanvasRenderingContext2D, scene: LaneScene, view
     pixel = -1;
     filled = 0;
   };
-  for (let i = firstAt(by.rows, begins, by.start[thread]!, end, from); i < end; i++) {
+  for (let i = firstAt(scene.data.threads, thread, by, begins, from); i < end; i++) {
     const row = by.rows[i]!;
     const begin = begins[row]!;
     if (begin > to) break;

@@ -188,8 +188,13 @@ function factsOf(members: readonly number[], sums: Sums): string {
   return [`${count(members.length)} ${members.length === 1 ? 'thread' : 'threads'}`, ...times].join(', ');
 }
 
-// The first of a thread's rows that may reach into a time: intervals of one thread don't overlap, but for damage.
-export function firstAt(rows: Int32Array, begins: Float64Array, start: number, end: number, at: number): number {
+// The first of a thread's rows that may reach into a time: intervals of one thread don't overlap, but a lane may stand
+// for several virtual threads, whose do.
+export function firstAt(threads: Threads, thread: number, by: ByThread, begins: Float64Array, at: number): number {
+  const {rows} = by;
+  const start = by.start[thread]!;
+  const end = by.start[thread + 1]!;
+  if (threads.merged[thread]! > 1) return start;
   let low = start;
   let high = end;
   while (low < high) {
@@ -208,7 +213,7 @@ export function hitAt(data: LaneData, thread: number, at: number, reach: number,
   const inRows = (by: ByThread, begins: Float64Array, spans: Float64Array): number => {
     const end = by.start[thread + 1]!;
     let best = -1;
-    for (let i = firstAt(by.rows, begins, by.start[thread]!, end, at - reach); i < end; i++) {
+    for (let i = firstAt(data.threads, thread, by, begins, at - reach); i < end; i++) {
       const row = by.rows[i]!;
       if (begins[row]! > at + reach) break;
       if (begins[row]! + spans[row]! < at - reach) continue;

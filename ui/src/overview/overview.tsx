@@ -70,10 +70,9 @@ export function Overview(props: ViewProps) {
   return (
     <div class="overview view">
       <Verdict {...props} />
-      <FilterChips {...props} />
       <div class="overview-columns">
         <div class="overview-time">
-          {series.length > 0 ? <Timeline head={head} series={series} range={state.range} onRange={onRange} dark={dark} />
+          {series.length > 0 ? <Timeline head={head} series={series} range={state.range} onRange={onRange} dark={dark} limits={<FilterChips {...props} />} />
             : <p class="empty" role="status">{isLoading ? 'Reading what happened when' : whyNoTimes(props)}</p>}
           {heat !== null && chosen !== null && (
             <HeatView head={head} values={heat} what={chosen.head.what || chosen.head.name} unit={chosen.head.unit} range={state.range} onRange={onRange} dark={dark}
