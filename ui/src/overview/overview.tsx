@@ -16,7 +16,7 @@ import type {TimeRange, ViewProps} from '../shell/state';
 import {threadMask, threadTest} from '../shell/threads_filter';
 import {useProfile} from '../shell/use_profile';
 import {HeatView} from './heat_view';
-import {HotLocks, HotMethods} from './hot_spots';
+import {ChangedMethods, HotLocks, HotMethods} from './hot_spots';
 import {kindRows, type KindRow} from './kinds';
 import {allocSeries, cpuSeries, lockSeries, pauseSeries, waitSeries, type Series} from './series';
 import {Timeline} from './timeline';
@@ -80,7 +80,10 @@ export function Overview(props: ViewProps) {
           )}
         </div>
         <div class="overview-side">
-          {chosen !== null && <HotMethods {...props} profile={chosen.profile} weight={chosen.head.name} unit={chosen.head.unit} what={chosen.head.what || chosen.head.name} />}
+          {chosen !== null && chosen.profile.nodes.before !== null && (
+            <ChangedMethods change={change} profile={chosen.profile} weight={chosen.head.name} unit={chosen.head.unit} what={chosen.head.what || chosen.head.name} />
+          )}
+          {chosen !== null && chosen.profile.nodes.before === null && <HotMethods {...props} profile={chosen.profile} weight={chosen.head.name} unit={chosen.head.unit} what={chosen.head.what || chosen.head.name} />}
           {contentions !== null && <HotLocks {...props} data={contentions} cut={cut} />}
           {kinds.length > 0 && <Kinds rows={kinds} isRange={state.range !== null} onKind={(kind) => change({thread: `k${kind}`}, true)} />}
         </div>
@@ -91,7 +94,7 @@ export function Overview(props: ViewProps) {
 
 function whyNoTimes({recording: {head}}: ViewProps): string {
   if (head.against !== undefined) return `This is a comparison with ${clipped(head.against.file, 100)}: it has no common time.`;
-  if (head.profiles.length === 0 && head.parts.length <= 2) return 'Nothing was recorded: there are no samples, no lock events and no waits in this file.';
+  if (head.profiles.length === 0 && head.parts.length <= 2) return 'Nothing was recorded: there are no samples, no lock events and no waits in this file. tarsier doctor tells what can be recorded on a machine.';
   return 'This recording does not tell what happened when.';
 }
 
