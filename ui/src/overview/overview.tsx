@@ -47,21 +47,21 @@ export function Overview(props: ViewProps) {
   const waits: Waits | null = useMemo(() => made(waitsPart, recording, waitsOf), [waitsPart]);
   const timeline = timelinePart.state === 'ready' ? timelinePart.columns : null;
   const isChosen = useMemo(() => threadTest(threads, state.thread), [threads, state.thread]);
+  const lanes = useMemo(() => laneData(threads, cpuProfile, contentions, waits), [threads, cpuProfile, contentions, waits]);
   const series = useMemo(() => {
     // The kernel's account knows kinds, not threads: of chosen threads samples tell.
     const account = isChosen === null ? timeline : null;
     const ofChosen = cpuProfile === null || isChosen === null ? cpuProfile : onlyThreads(cpuProfile, isChosen);
     return [
       cpuSeries(head, account, ofChosen, threads),
-      waitSeries(head, waits, isChosen),
+      waitSeries(head, lanes.waits, isChosen),
       lockSeries(head, contentions, isChosen),
       allocProfile === null ? null : allocSeries(padded(weightByMoment(allocProfile, threadMask(allocProfile, threads, state.thread)), head.moments)),
       pauseSeries(head, timeline),
     ].filter((each): each is Series => each !== null);
-  }, [recording, timeline, cpuProfile, allocProfile, contentions, waits, isChosen]);
+  }, [recording, timeline, cpuProfile, allocProfile, contentions, lanes, isChosen]);
   const cut = useMemo(() => cutOf(head, state.range, isChosen), [head, state.range, isChosen]);
   const heat = useMemo(() => (chosen === null ? null : weightByMoment(chosen.profile, threadMask(chosen.profile, threads, state.thread))), [chosen, state.thread]);
-  const lanes = useMemo(() => laneData(threads, cpuProfile, contentions, waits), [threads, cpuProfile, contentions, waits]);
   const kinds = useMemo(() => kindRows(lanes, state.range === null ? null
     : {from: state.range.first * head.moment_ns, to: state.range.end * head.moment_ns}, head.moment_ns), [lanes, state.range]);
   const onRange = (range: TimeRange | null, step: boolean): void => change({range}, step);
