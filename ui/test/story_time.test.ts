@@ -8,6 +8,7 @@ import {causesOf, formatSelection, mainCause, marksOf, parseSelection} from '../
 import {waitsOf} from '../src/lanes/waits';
 import {contentionsOf} from '../src/locks/contentions';
 import {cellMoments, heatMap} from '../src/overview/heat';
+import {changedMost} from '../src/overview/hot_spots';
 import {kindRows} from '../src/overview/kinds';
 import {bucketsFor, cpuSeries, inBuckets, lockSeries, pauseSeries, waitSeries} from '../src/overview/series';
 import {accountOf, costOf, stacksOf} from '../src/quality/accounts';
@@ -148,6 +149,14 @@ test('without the kernel\u2019s account CPU is by samples, by kinds of threads',
   assert.equal(series.layers[0]!.values[1], 300);
   const rows = kindRows(laneData(table, profile, null, null), {from: 300, to: 400}, 100);
   assert.deepEqual(rows.map(({kind, cpu}) => [kind, cpu]), [['gc', 50], ['app', 0]]);
+});
+
+test('of a comparison, what changed most comes first', () => {
+  const {profile} = decoded([
+    {thread: 'main', stack: ['same'], ns: 400, before: 400}, {thread: 'main', stack: ['gone'], ns: 0, before: 300},
+    {thread: 'main', stack: ['slower'], ns: 600, before: 300}, {thread: 'main', stack: ['fresh'], ns: 100, before: 0}]);
+  assert.deepEqual(changedMost(profile, 3), [
+    {name: 'gone', before: 300, after: 0}, {name: 'slower', before: 300, after: 600}, {name: 'fresh', before: 0, after: 100}]);
 });
 
 test('the heat map holds every moment once', () => {

@@ -185,18 +185,18 @@ function drawThread(context: CanvasRenderingContext2D, scene: LaneScene, thread:
   const y = top + PAD;
   const tall = LANE - 2 * PAD;
   if (waits !== null) {
-    drawIntervals(context, scene, view, scale, data.waitRows, thread, waits.begin, waits.length, y, tall,
+    drawIntervals(context, scene, view, scale, data.waitRows, thread, waits.begin, waits.span, waits.length, y, tall,
       (row) => waitColor(colors, waits.kinds, waits.kind[row]!));
   }
   drawCpu(context, scene, thread, y, tall, view, scale, colors);
   if (contentions !== null) {
-    drawIntervals(context, scene, view, scale, data.blocks, thread, contentions.begin, contentions.longest, y, tall, () => colors.blocked);
+    drawIntervals(context, scene, view, scale, data.blocks, thread, contentions.begin, contentions.span, contentions.length, y, tall, () => colors.blocked);
   }
   if (momentNs * scale >= TICKS_FROM) drawSamples(context, scene, thread, y + tall, view, scale, colors);
 }
 
 function drawIntervals(context: CanvasRenderingContext2D, scene: LaneScene, view: LaneView, scale: number, by: ByThread, thread: number,
-                       begins: Float64Array, spans: Float64Array, y: number, tall: number, colorOf: (row: number) => string): void {
+                       begins: Float64Array, spans: Float64Array, lengths: Float64Array, y: number, tall: number, colorOf: (row: number) => string): void {
   const {from, to} = scene;
   const {gutter, width} = view;
   const end = by.start[thread + 1]!;
@@ -213,7 +213,7 @@ function drawIntervals(context: CanvasRenderingContext2D, scene: LaneScene, view
     pixel = -1;
     filled = 0;
   };
-  for (let i = firstAt(by.rows, begins, by.start[thread]!, end, from); i < end; i++) {
+  for (let i = firstAt(scene.data.threads, thread, by, begins, from); i < end; i++) {
     const row = by.rows[i]!;
     const begin = begins[row]!;
     if (begin > to) break;
@@ -223,8 +223,11 @@ function drawIntervals(context: CanvasRenderingContext2D, scene: LaneScene, view
     if (right - left >= 1) {
       flush();
       context.fillStyle = colorOf(row);
+      // What stands for several is paler: they were somewhere in there.
+      if (lengths[row]! < spans[row]!) context.globalAlpha = 0.15 + 0.85 * (lengths[row]! / spans[row]!);
       const from0 = Math.max(left, 0);
       context.fillRect(gutter + from0, y, Math.max(Math.min(right, width) - from0, 1), tall);
+      context.globalAlpha = 1;
       continue;
     }
     const at = Math.max(Math.floor(left), 0);
@@ -233,7 +236,7 @@ function drawIntervals(context: CanvasRenderingContext2D, scene: LaneScene, view
       pixel = at;
       color = colorOf(row);
     }
-    filled += right - left;
+    filled += lengths[row]! * scale;
   }
   flush();
 }

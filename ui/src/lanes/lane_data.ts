@@ -3,7 +3,7 @@ import type {Profile} from '../data/profile';
 import {THREAD_KINDS, type Threads} from '../data/recording';
 import {isLock, type Contentions} from '../locks/contentions';
 import {count, duration} from '../model/format';
-import type {Waits} from './waits';
+import {parksAsWaits, type Waits} from './waits';
 
 // Rows of something by thread: those of thread t are rows[start[t]] .. rows[start[t + 1] - 1].
 export interface ByThread {
@@ -82,7 +82,8 @@ export interface LaneData {
   readonly waitRows: ByThread;
 }
 
-export function laneData(threads: Threads, profile: Profile | null, contentions: Contentions | null, waits: Waits | null): LaneData {
+export function laneData(threads: Threads, profile: Profile | null, contentions: Contentions | null, recorded: Waits | null): LaneData {
+  const waits = recorded ?? (contentions === null ? null : parksAsWaits(contentions));
   const none: ByThread = {start: new Int32Array(threads.count + 1), rows: new Int32Array(0)};
   return {
     threads, contentions, waits, cpu: cpuByThread(threads.count, profile),
@@ -108,7 +109,7 @@ export function sumsOf(data: LaneData, from: number, to: number, momentNs: numbe
   const {contentions, waits} = data;
   if (contentions !== null) {
     for (const row of data.blocks.rows) {
-      const span = contentions.longest[row]!;
+      const span = contentions.span[row]!;
       const inside = overlap(contentions.begin[row]!, span, from, to);
       if (inside <= 0) continue;
       const thread = contentions.thread[row]!;
@@ -118,9 +119,9 @@ export function sumsOf(data: LaneData, from: number, to: number, momentNs: numbe
   }
   if (waits !== null) {
     for (let row = 0; row < waits.count; row++) {
-      const inside = overlap(waits.begin[row]!, waits.length[row]!, from, to);
+      const inside = overlap(waits.begin[row]!, waits.span[row]!, from, to);
       if (inside <= 0) continue;
-      sums.waiting[waits.thread[row]!]! += inside;
+      sums.waiting[waits.thread[row]!]! += waits.length[row]! * (inside / waits.span[row]!);
       sums.waits[waits.thread[row]!]!++;
     }
   }
@@ -188,8 +189,13 @@ function factsOf(members: readonly number[], sums: Sums): string {
   return [`${count(members.length)} ${members.length === 1 ? 'thread' : 'threads'}`, ...times].join(', ');
 }
 
-// The first of a thread's rows that may reach into a time: intervals of one thread don't overlap, but for damage.
-export function firstAt(rows: Int32Array, begins: Float64Array, start: number, end: number, at: number): number {
+// The first of a thread's rows that may reach into a time: intervals of one thread don't overlap, but a lane may stand
+// for several virtual threads, whose do.
+export function firstAt(threads: Threads, thread: number, by: ByThread, begins: Float64Array, at: number): number {
+  const {rows} = by;
+  const start = by.start[thread]!;
+  const end = by.start[thread + 1]!;
+  if (threads.merged[thread]! > 1) return start;
   let low = start;
   let high = end;
   while (low < high) {
@@ -205,21 +211,23 @@ export type Hit = {readonly kind: 'blocked' | 'waiting'; readonly row: number}
 
 // What a thread did at a time; `reach`: so near counts as well (half a pixel).
 export function hitAt(data: LaneData, thread: number, at: number, reach: number, momentNs: number): Hit {
-  const inRows = (by: ByThread, begins: Float64Array, spans: Float64Array): number => {
+  // One that is known exactly before one that stands for several.
+  const inRows = (by: ByThread, begins: Float64Array, spans: Float64Array, lengths: Float64Array): number => {
     const end = by.start[thread + 1]!;
     let best = -1;
-    for (let i = firstAt(by.rows, begins, by.start[thread]!, end, at - reach); i < end; i++) {
+    for (let i = firstAt(data.threads, thread, by, begins, at - reach); i < end; i++) {
       const row = by.rows[i]!;
       if (begins[row]! > at + reach) break;
       if (begins[row]! + spans[row]! < at - reach) continue;
-      if (best < 0 || spans[row]! > spans[best]!) best = row;
+      const isExact = spans[row] === lengths[row];
+      if (best < 0 || (isExact && spans[best] !== lengths[best]) || (isExact === (spans[best] === lengths[best]) && lengths[row]! > lengths[best]!)) best = row;
     }
     return best;
   };
   const {contentions, waits, cpu} = data;
-  const blocked = contentions === null ? -1 : inRows(data.blocks, contentions.begin, contentions.longest);
+  const blocked = contentions === null ? -1 : inRows(data.blocks, contentions.begin, contentions.span, contentions.length);
   if (blocked >= 0) return {kind: 'blocked', row: blocked};
-  const waiting = waits === null ? -1 : inRows(data.waitRows, waits.begin, waits.length);
+  const waiting = waits === null ? -1 : inRows(data.waitRows, waits.begin, waits.span, waits.length);
   if (waiting >= 0) return {kind: 'waiting', row: waiting};
   const moment = Math.floor(at / momentNs);
   let low = cpu.start[thread]!;

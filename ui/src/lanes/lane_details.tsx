@@ -61,7 +61,7 @@ function Blocked({data, selection, cause, onCause, row}: Props & {row: number}) 
     <>
       <p class="lane-line">
         by <strong><bdi dir="ltr">{clipped(lock, 200)}</bdi></strong>
-        {contentions.more[row]! > 0 && `; this and ${count(contentions.more[row]!)} shorter ones together ${duration(length)}`}
+        {contentions.more[row]! > 0 && `; ${count(1 + contentions.more[row]!)} short ones, together ${duration(length)}, somewhere in this time`}
         {contentions.afterWait[row] === 1 && '; it had to get the lock back after waiting for a condition'}
       </p>
       <div class="owners" role="group" aria-label="Who held the lock meanwhile, in order of time">

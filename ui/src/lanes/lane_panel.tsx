@@ -184,7 +184,7 @@ export function LanePanel({recording, state, change, dark, data, profile}: ViewP
         const main = causesOf(data, {kind: 'blocked', row: hit.row});
         const owner = main[mainCause(main)];
         const lock = contentions!.lock[hit.row]!;
-        return [{text: `blocked ${duration(contentions!.longest[hit.row]!)}${lock > 0 ? ` by ${contentions!.objects[lock - 1]!}` : ''}`, color: colors.blocked},
+        return [{text: `blocked ${duration(contentions!.length[hit.row]!)}${contentions!.more[hit.row]! > 0 ? `, ${count(1 + contentions!.more[hit.row]!)} times` : ''}${lock > 0 ? ` by ${contentions!.objects[lock - 1]!}` : ''}`, color: colors.blocked},
                 {text: owner !== undefined && owner.thread >= 0 ? `held by ${nameOf(owner.thread)}; a click goes there` : 'the owner is not known'}, when];
       }
       case 'waiting':

@@ -31,8 +31,8 @@ export function placeOf(data: LaneData, selection: Selection, momentNs: number):
   const {contentions, waits} = data;
   const {row} = selection;
   return selection.kind === 'blocked'
-    ? {thread: contentions!.thread[row]!, begin: contentions!.begin[row]!, end: contentions!.begin[row]! + contentions!.longest[row]!}
-    : {thread: waits!.thread[row]!, begin: waits!.begin[row]!, end: waits!.begin[row]! + waits!.length[row]!};
+    ? {thread: contentions!.thread[row]!, begin: contentions!.begin[row]!, end: contentions!.begin[row]! + contentions!.span[row]!}
+    : {thread: waits!.thread[row]!, begin: waits!.begin[row]!, end: waits!.begin[row]! + waits!.span[row]!};
 }
 
 // A time in which somebody else held what the selected one waited for; or the one who woke it up.

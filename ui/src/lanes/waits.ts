@@ -3,6 +3,7 @@ import {Chains} from '../charts/chains';
 import {oncePer} from '../charts/parts';
 import type {Columns} from '../data/columns';
 import type {Recording} from '../data/recording';
+import {isLock, type Contentions} from '../locks/contentions';
 
 export const enum WokenBy {Unknown = 0, Thread = 1, Jvm = 2, Process = 3, Interrupt = 4, Ongoing = 5}
 
@@ -13,6 +14,7 @@ export interface Waits {
   readonly processes: readonly string[];
   readonly begin: Float64Array;
   readonly length: Float64Array;
+  readonly span: Float64Array; // when that was: its length, unless it stands for several
   readonly thread: Int32Array;
   readonly kind: Int32Array;
   readonly chain: Int32Array;
@@ -39,7 +41,7 @@ function decode(columns: Columns, recording: Recording): Waits {
   const length = columns.numbers('length');
   if (length.length !== count) throw new Error('the data of this page is damaged');
   return {
-    count, chains, kinds, processes, begin, length,
+    count, chains, kinds, processes, begin, length, span: length,
     thread: of('thread', threads), kind: of('kind', Math.max(kinds.length, 1)), chain: of('chain', Math.max(chains.count, 1)),
     ongoing: Uint8Array.from(of('ongoing', 2)), wokenBy: Uint8Array.from(of('woken_by', 6)),
     waker: of('waker', threads + 1), wakerChain: of('waker_chain', Math.max(chains.count, 1)),
@@ -48,6 +50,22 @@ function decode(columns: Columns, recording: Recording): Waits {
 }
 
 export const waitsOf = oncePer(decode);
+
+// Without records of waits, what threads were parked for tells some of them: conditions, and what is no lock.
+export function parksAsWaits(contentions: Contentions): Waits | null {
+  const rows: number[] = [];
+  for (let i = 0; i < contentions.count; i++) if (!isLock(contentions.group[i]!)) rows.push(i);
+  if (rows.length === 0) return null;
+  const of = (values: Float64Array): Float64Array => Float64Array.from(rows, (row) => values[row]!);
+  const indices = (values: Int32Array): Int32Array => Int32Array.from(rows, (row) => values[row]!);
+  const none = new Int32Array(rows.length);
+  return {
+    count: rows.length, chains: contentions.chains, kinds: ['waiting', 'parked'], processes: [], begin: of(contentions.begin),
+    length: of(contentions.length), span: of(contentions.span), thread: indices(contentions.thread),
+    kind: Int32Array.from(rows, (row) => contentions.group[row]! - 2), chain: indices(contentions.chain), ongoing: new Uint8Array(rows.length),
+    wokenBy: new Uint8Array(rows.length), waker: none, wakerChain: none, process: none,
+  };
+}
 
 // Who ended the wait, in words.
 export function wakerWords(waits: Waits, row: number, nameOf: (thread: number) => string): string {

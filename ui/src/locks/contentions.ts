@@ -24,11 +24,15 @@ export interface Contentions {
   readonly afterWait: Uint8Array;
   readonly more: Float64Array; // how many besides the first
   readonly longest: Float64Array; // of all that the row stands for
+  readonly span: Float64Array; // when that was: its length, but several are somewhere within the time of a bucket
   readonly firstPiece: Int32Array; // one more than there are contentions
   readonly pieceLength: Float64Array;
   readonly pieceLongest: Float64Array | null; // of rows that stand for several; null: there are none
   readonly owners: Owners;
 }
+
+// Contentions that are added up began within so much of each other (src/export/page_locks.h), in most recordings.
+const BUCKET_NS = 100e6;
 
 const damaged = (): Error => new Error('the data of this page is damaged');
 
@@ -59,9 +63,10 @@ function decode(columns: Columns, recording: Recording): Contentions {
   const labels = chains.labels.length + 1;
   const more = sparse('more');
   const pieceLongest = columns.numbers('piece_longest');
+  const span = length.map((ns, i) => (more[i]! > 0 ? Math.max(ns, BUCKET_NS) : ns));
   const longest = Float64Array.from(sparse('longest'), (ns, i) => (more[i]! > 0 && ns > 0 ? ns : length[i]!));
   return {
-    count, chains, classes, objects, begin, length, more, longest, firstPiece, pieceLength,
+    count, chains, classes, objects, begin, length, more, longest, span, firstPiece, pieceLength,
     pieceLongest: pieceLongest.length === pieceLength.length && more.some((n) => n > 0) ? pieceLongest : null,
     lockClass: of('lock_class', Math.max(classes.length, 1), objects.length),
     lock: of('lock', objects.length + 1, count),

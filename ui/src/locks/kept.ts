@@ -31,7 +31,7 @@ function makeKept(data: Contentions, cut: Cut, allGroups: boolean): Kept {
     let length = data.length[i]!;
     if (!cut.whole) {
       const begin = data.begin[i]!;
-      const span = data.longest[i]!; // what stands for several is where the first of them was
+      const span = data.span[i]!;
       const left = clippedLength(cut, begin, begin + span);
       if (left < 0) continue;
       length = data.more[i]! > 0 && span > 0 ? Math.round(length * (left / span)) : left;

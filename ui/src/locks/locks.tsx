@@ -112,6 +112,7 @@ function Drill({recording, state, change, dark, data}: ViewProps & {data: Conten
         <button type="button" onClick={() => expandAll(1)} disabled={by.length < 2}>Open the first level</button>
         <ChartActions name="locks" text={() => treeText(tree, threads, rows)} />
       </div>
+      {tree.times[0] === 0 && <p class="empty" role="status">{whyEmpty(state, found !== null, tree)}</p>}
       <div class="locks-columns">
         <TreeTable tree={tree} threads={threads} rows={rows} selected={selected} onSelect={onSelect} onToggle={onToggle} />
         <BlameView graph={graph} of={of} onOf={(next) => set({'locks.graph': next})} hasPools={hasPools} dark={dark} onEdge={onEdge} />
@@ -121,6 +122,12 @@ function Drill({recording, state, change, dark, data}: ViewProps & {data: Conten
         onShow={(row) => change({view: 'threads', ...withMore(state, {'threads.at': `b${row}`})}, true)} />
     </div>
   );
+}
+
+function whyEmpty(state: ViewProps['state'], isSearch: boolean, tree: LockTree): string {
+  if (isSearch) return 'No contention matches the search.';
+  if (tree.byGroup[2]! + tree.byGroup[3]! > 0) return 'No thread was blocked by a lock here; threads were parked for other things: add Kind of lock to see them.';
+  return state.range !== null || state.thread !== '' ? 'No thread was blocked by a lock in the selected time and threads.' : 'No thread was blocked by a lock.';
 }
 
 function Summary({tree, isFiltered, head}: {tree: LockTree; isFiltered: boolean; head: ViewProps['recording']['head']}) {

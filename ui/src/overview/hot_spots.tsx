@@ -33,6 +33,53 @@ export function hottestMethods(profile: Profile, threads: Threads, self: Float64
   return {methods: order.slice(0, most).map((name) => ({name: profile.names[name]!, self: sums[name]!})), all};
 }
 
+export interface Changed {
+  readonly name: string;
+  readonly before: number;
+  readonly after: number;
+}
+
+// Of a comparison: methods whose own weight changed most. Its weights are the mean of both recordings.
+export function changedMost(profile: Profile, most: number): Changed[] {
+  const {nodes, names} = profile;
+  const before = new Float64Array(names.length);
+  const after = new Float64Array(names.length);
+  for (let i = 0; i < nodes.count; i++) {
+    before[nodes.name[i]!]! += nodes.before![i]!;
+    after[nodes.name[i]!]! += 2 * nodes.self[i]! - nodes.before![i]!;
+  }
+  const change = (name: number): number => Math.abs(after[name]! - before[name]!);
+  return Array.from(before.keys()).filter((name) => change(name) > 0).sort((a, b) => change(b) - change(a) || a - b).slice(0, most)
+    .map((name) => ({name: names[name]!, before: before[name]!, after: after[name]!}));
+}
+
+export function ChangedMethods({change, profile, weight, unit, what}: Pick<ViewProps, 'change'> & {
+  profile: Profile; weight: string; unit: string; what: string;
+}) {
+  const methods = useMemo(() => changedMost(profile, METHODS), [profile]);
+  const amount = (value: number): string => (value === 0 ? 'nothing' : unit === 'bytes' ? bytes(value) : duration(value));
+  const largest = Math.max(...methods.map(({before, after}) => Math.abs(after - before)), 1);
+  if (methods.length === 0) return <p class="muted">Nothing changed.</p>;
+  return (
+    <section aria-label="Largest changes">
+      <div class="panel-head"><h2>Largest changes</h2><span class="muted">{what}, without what they call</span></div>
+      <ol class="hot-list">
+        {methods.map(({name, before, after}) => (
+          <li key={name}>
+            <span class={`hot-bar${after > before ? ' lock' : ''}`} aria-hidden="true"><span style={{width: `${(100 * Math.abs(after - before)) / largest}%`}} /></span>
+            <span class="number">{after > before ? '+' : '\u2212'}{amount(Math.abs(after - before))}</span>
+            <button type="button" class="link-button" title={`${clipped(name, 400)}: show it in the flame graph`}
+              onClick={() => change({view: 'flame', weight, query: `"${name}"`, isRegex: false}, true)}>
+              <bdi dir="ltr">{clipped(shortLabel(name), 100)}</bdi>
+            </button>
+            <span class="muted number">{amount(before)} {'\u2192'} {amount(after)}</span>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
 const METHODS = 5;
 const LOCKS = 3;
 
@@ -87,7 +134,7 @@ export function HotLocks({recording, state, change, data, cut}: ViewProps & {dat
                 <span class="number">{share(tree.blocked[node]!, all)}</span>
                 <span class="hot-name">
                   <button type="button" class="link-button" title={`${clipped(name, 400)}: show who was blocked by it, and who held it`}
-                    onClick={() => change({view: 'locks', ...withMore(state, {
+                    onClick={() => change({view: 'locks', query: '', ...withMore(state, {
                       'locks.by': 'object,blocked-method,owner-method', 'locks.sel': key === MORE ? '' : String(key), 'locks.open': '', 'locks.case': ''})}, true)}>
                     <bdi dir="ltr">{clipped(shortClass(name), 100)}</bdi>
                   </button>

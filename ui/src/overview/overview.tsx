@@ -16,7 +16,7 @@ import type {TimeRange, ViewProps} from '../shell/state';
 import {threadMask, threadTest} from '../shell/threads_filter';
 import {useProfile} from '../shell/use_profile';
 import {HeatView} from './heat_view';
-import {HotLocks, HotMethods} from './hot_spots';
+import {ChangedMethods, HotLocks, HotMethods} from './hot_spots';
 import {kindRows, type KindRow} from './kinds';
 import {allocSeries, cpuSeries, lockSeries, pauseSeries, waitSeries, type Series} from './series';
 import {Timeline} from './timeline';
@@ -47,21 +47,21 @@ export function Overview(props: ViewProps) {
   const waits: Waits | null = useMemo(() => made(waitsPart, recording, waitsOf), [waitsPart]);
   const timeline = timelinePart.state === 'ready' ? timelinePart.columns : null;
   const isChosen = useMemo(() => threadTest(threads, state.thread), [threads, state.thread]);
+  const lanes = useMemo(() => laneData(threads, cpuProfile, contentions, waits), [threads, cpuProfile, contentions, waits]);
   const series = useMemo(() => {
     // The kernel's account knows kinds, not threads: of chosen threads samples tell.
     const account = isChosen === null ? timeline : null;
     const ofChosen = cpuProfile === null || isChosen === null ? cpuProfile : onlyThreads(cpuProfile, isChosen);
     return [
       cpuSeries(head, account, ofChosen, threads),
-      waitSeries(head, waits, isChosen),
+      waitSeries(head, lanes.waits, isChosen),
       lockSeries(head, contentions, isChosen),
       allocProfile === null ? null : allocSeries(padded(weightByMoment(allocProfile, threadMask(allocProfile, threads, state.thread)), head.moments)),
       pauseSeries(head, timeline),
     ].filter((each): each is Series => each !== null);
-  }, [recording, timeline, cpuProfile, allocProfile, contentions, waits, isChosen]);
+  }, [recording, timeline, cpuProfile, allocProfile, contentions, lanes, isChosen]);
   const cut = useMemo(() => cutOf(head, state.range, isChosen), [head, state.range, isChosen]);
   const heat = useMemo(() => (chosen === null ? null : weightByMoment(chosen.profile, threadMask(chosen.profile, threads, state.thread))), [chosen, state.thread]);
-  const lanes = useMemo(() => laneData(threads, cpuProfile, contentions, waits), [threads, cpuProfile, contentions, waits]);
   const kinds = useMemo(() => kindRows(lanes, state.range === null ? null
     : {from: state.range.first * head.moment_ns, to: state.range.end * head.moment_ns}, head.moment_ns), [lanes, state.range]);
   const onRange = (range: TimeRange | null, step: boolean): void => change({range}, step);
@@ -70,10 +70,9 @@ export function Overview(props: ViewProps) {
   return (
     <div class="overview view">
       <Verdict {...props} />
-      <FilterChips {...props} />
       <div class="overview-columns">
         <div class="overview-time">
-          {series.length > 0 ? <Timeline head={head} series={series} range={state.range} onRange={onRange} dark={dark} />
+          {series.length > 0 ? <Timeline head={head} series={series} range={state.range} onRange={onRange} dark={dark} limits={<FilterChips {...props} />} />
             : <p class="empty" role="status">{isLoading ? 'Reading what happened when' : whyNoTimes(props)}</p>}
           {heat !== null && chosen !== null && (
             <HeatView head={head} values={heat} what={chosen.head.what || chosen.head.name} unit={chosen.head.unit} range={state.range} onRange={onRange} dark={dark}
@@ -81,7 +80,10 @@ export function Overview(props: ViewProps) {
           )}
         </div>
         <div class="overview-side">
-          {chosen !== null && <HotMethods {...props} profile={chosen.profile} weight={chosen.head.name} unit={chosen.head.unit} what={chosen.head.what || chosen.head.name} />}
+          {chosen !== null && chosen.profile.nodes.before !== null && (
+            <ChangedMethods change={change} profile={chosen.profile} weight={chosen.head.name} unit={chosen.head.unit} what={chosen.head.what || chosen.head.name} />
+          )}
+          {chosen !== null && chosen.profile.nodes.before === null && <HotMethods {...props} profile={chosen.profile} weight={chosen.head.name} unit={chosen.head.unit} what={chosen.head.what || chosen.head.name} />}
           {contentions !== null && <HotLocks {...props} data={contentions} cut={cut} />}
           {kinds.length > 0 && <Kinds rows={kinds} isRange={state.range !== null} onKind={(kind) => change({thread: `k${kind}`}, true)} />}
         </div>
@@ -92,7 +94,7 @@ export function Overview(props: ViewProps) {
 
 function whyNoTimes({recording: {head}}: ViewProps): string {
   if (head.against !== undefined) return `This is a comparison with ${clipped(head.against.file, 100)}: it has no common time.`;
-  if (head.profiles.length === 0 && head.parts.length <= 2) return 'Nothing was recorded: there are no samples, no lock events and no waits in this file.';
+  if (head.profiles.length === 0 && head.parts.length <= 2) return 'Nothing was recorded: there are no samples, no lock events and no waits in this file. tarsier doctor tells what can be recorded on a machine.';
   return 'This recording does not tell what happened when.';
 }
 

@@ -81,7 +81,7 @@ export function waitSeries(head: Head, waits: Waits | null, isChosen: ((thread: 
   const sums = new Float64Array(waits.kinds.length);
   for (let i = 0; i < waits.count; i++) {
     if (isChosen !== null && !isChosen(waits.thread[i]!)) continue;
-    spreaders[waits.kind[i]!]!.add(waits.begin[i]!, waits.length[i]!, waits.length[i]!);
+    spreaders[waits.kind[i]!]!.add(waits.begin[i]!, waits.span[i]!, waits.length[i]!);
     sums[waits.kind[i]!]! += waits.length[i]!;
   }
   const order = waits.kinds.map((_, i) => i).filter((i) => sums[i]! > 0).sort((a, b) => sums[b]! - sums[a]!);
@@ -99,7 +99,7 @@ export function lockSeries(head: Head, data: Contentions | null, isChosen: ((thr
   const spreaders = [0, 1].map(() => new Spreader(head.moments, head.moment_ns));
   for (let i = 0; i < data.count; i++) {
     if (!isLock(data.group[i]!) || (isChosen !== null && !isChosen(data.thread[i]!))) continue;
-    spreaders[data.group[i]!]!.add(data.begin[i]!, data.longest[i]!, data.length[i]!);
+    spreaders[data.group[i]!]!.add(data.begin[i]!, data.span[i]!, data.length[i]!);
   }
   const layers: Layer[] = [
     {label: 'monitors', color: (colors: ChartColors) => colors.blocked, values: spreaders[0]!.take()},

@@ -1,4 +1,5 @@
 // One row for each quantity over a common axis of time. Dragging chooses the range that all of the page is about.
+import type {ComponentChildren} from 'preact';
 import {useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {ChartActions, textTable} from '../charts/actions';
 import {fitted, placeOn, prepare, useSize} from '../charts/canvas';
@@ -17,6 +18,7 @@ interface Props {
   readonly range: TimeRange | null;
   readonly onRange: (range: TimeRange | null, step: boolean) => void;
   readonly dark: boolean;
+  readonly limits: ComponentChildren; // what the page is limited to; in the head, so that nothing moves while a range is drawn
 }
 
 const ROW = 58;
@@ -100,7 +102,7 @@ function drawRow(context: CanvasRenderingContext2D, head: Head, row: Scaled, buc
   context.fillText(fitted(context, series.source, GUTTER - 8), 0, top + 38);
 }
 
-export function Timeline({head, series, range, onRange, dark}: Props) {
+export function Timeline({head, series, range, onRange, dark, limits}: Props) {
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const size = useSize(box);
@@ -184,6 +186,7 @@ export function Timeline({head, series, range, onRange, dark}: Props) {
       <div class="panel-head">
         <h2>What happened when</h2>
         <span class="muted number">each bar {duration(buckets.moments * head.moment_ns)}</span>
+        {limits}
         <span class="gap" />
         <ChartActions name="timeline" text={() => textTable(table, table[0]!.map(() => true))} canvas={() => canvas.current}
           table={{shown: asTable, toggle: () => setAsTable(!asTable)}} />

@@ -19,7 +19,7 @@ const WAYS: readonly Way[] = [
   {begins: /^Hottest thread/, words: 'Threads', change: {view: 'threads'}, needs: always},
   {begins: /^Allocated/, words: 'Allocation', change: {view: 'flame', weight: 'alloc'}, needs: has('alloc')},
   {begins: /^Waited/, words: 'Waits', change: {view: 'flame', weight: 'waits'}, needs: has('waits')},
-  {begins: /^(Lock|Deadlock|Blocked)/, words: 'Locks', change: {view: 'locks'}, needs: always},
+  {begins: /^(Lock|Deadlock|Blocked)/, words: 'Locks', change: {view: 'locks', query: ''}, needs: always},
   {begins: /^(Sampling|Recording|Warning|Own cost)/, words: 'Quality', change: {view: 'quality'}, needs: always},
 ];
 
