@@ -372,15 +372,27 @@ def test_a_full_disk_behind_stdout_is_told():
     assert done.returncode == 1 and "No space left" in done.stderr
 
 
-def test_ctrl_c_ends_it_while_it_still_reads(tmp_path):
+def test_of_a_large_file_a_part_is_shown_meanwhile_and_ctrl_c_waits_for_nothing(tmp_path):
     large = tmp_path / "large.jfr"
     one = RECORDING.read_bytes()
-    with large.open("wb") as out:  # some seconds of reading
-        for _ in range(max(1, (200 << 20) // len(one))):
+    with large.open("wb") as out:  # some seconds of reading: 2,400 chunks
+        for _ in range((200 << 20) // len(one)):
             out.write(one)
     with View(large) as view:
-        status = view.ask("api/status").json()
+        first = view.ask("api/status").json()
+        assert first["state"] == "reading" and first["parts"] == 0 and first["done"] < 1
+
+        def some_parts():
+            status = view.ask("api/status").json()
+            return status["parts"] and status
+
+        status = wait_until(some_parts, "parts of what has been read so far")
+        assert status["state"] == "reading" and 0 < status["done"] < 1
+        answer = view.ask(f"api/parts/head?of={status['parts']}")
+        assert answer.code in (200, 410)
+        if answer.code == 200:
+            head = answer.json()
+            assert 0 < head["complete"] < 1 and head["default_profile"]
         begin = time.monotonic()
         assert view.end() == 0
-        if status["state"] == "reading":
-            assert time.monotonic() - begin < 10
+        assert time.monotonic() - begin < 10, "it does not read on to the end"
