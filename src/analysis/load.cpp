@@ -39,6 +39,7 @@ Model Loader::finish(const recording::ReadSummary& summary) {
   settle_accounts();
   for (const Thread& thread : model_.threads) add_unsampled_cpu(model_.unsampled_cpu, thread);
   use_best_profile(model_);
+  model_.pauses = std::move(pauses_).finish();
   locks_.finish(model_);
   if (weight_left_ == 0) model_.problems.push_back("weights too large to be true: those above 2^62 were cut");
   return std::move(model_);

@@ -14,6 +14,7 @@
 #include "analysis/lock_pass.h"
 #include "analysis/lock_table.h"
 #include "analysis/model.h"
+#include "analysis/pauses.h"
 #include "analysis/stack_builder.h"
 #include "recording/reader.h"
 
@@ -104,6 +105,11 @@ class Loader : public recording::Visitor {
   void engine_counter(const recording::Chunk&, const recording::EventView&, const Fields&);
   void thread_time(const recording::Chunk&, const recording::EventView&, const Fields&);
   void overhead(const recording::Chunk&, const recording::EventView&, const Fields&);
+  void collection(const recording::Chunk&, const recording::EventView&, const Fields&);
+  void collection_pause(const recording::Chunk&, const recording::EventView&, const Fields&);
+  void safepoint_begin(const recording::Chunk&, const recording::EventView&, const Fields&);
+  void safepoint_end(const recording::Chunk&, const recording::EventView&, const Fields&);
+  void vm_operation(const recording::Chunk&, const recording::EventView&, const Fields&);
   void monitor_enter(const recording::Chunk&, const recording::EventView&, const WideFields&);
   void monitor_exit(const recording::Chunk&, const recording::EventView&, const WideFields&);
   void thread_park(const recording::Chunk&, const recording::EventView&, const WideFields&);
@@ -171,6 +177,7 @@ class Loader : public recording::Visitor {
   int64_t lock_time_left_ = int64_t{1} << 62;  // likewise, of the time that threads were blocked
   LockTable lock_table_;
   MachineMoment now_;
+  PauseCollector pauses_;
   int hardware_threads_ = 0;
   int container_cpus_ = 0;
   int64_t end_ns_ = 0;

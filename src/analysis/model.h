@@ -15,6 +15,7 @@
 #include "analysis/deadlock.h"
 #include "analysis/lock_events.h"
 #include "analysis/machine.h"
+#include "analysis/pauses.h"
 #include "analysis/profile.h"
 #include "analysis/samples.h"
 #include "base/result.h"
@@ -150,6 +151,7 @@ struct Model {
   std::optional<MachineCpu> machine;  // none if it was not recorded
   std::vector<MachineMoment> machine_over_time;
   std::map<ThreadIndex, std::vector<StealPoint>> steal_points;
+  Pauses pauses;           // of the JVM as a whole; only JFR itself records them
   bool corrected = false;  // weights and CPU times are without what was stolen
   // CPU time of threads that no engine samples, by kind, by the kernel's account; our own thread is not among them.
   std::map<ThreadKind, Nanos> unsampled_cpu;

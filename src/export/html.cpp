@@ -4,11 +4,6 @@
 #include <sstream>
 #include <string_view>
 
-#include "analysis/comparison.h"
-#include "export/flame_data.h"
-#include "export/flame_difference.h"
-#include "export/flame_head.h"
-#include "export/flame_tree.h"
 #include "export/gzip.h"
 #include "export/page_template.h"
 
@@ -49,15 +44,12 @@ Result<std::string> packed(const PagePart& part) {
   return std::move(bytes).str();
 }
 
-Status write_page(const std::string& head, const FlameTree& tree, const std::vector<PagePart>& parts,
-                  std::ostream& out) {
+Status write_page(const std::vector<PagePart>& parts, std::ostream& out) {
   const std::string_view page = page_template();
   const size_t marker = page.find(kMarker);
   if (marker == std::string_view::npos) return Error{Errc::kFailed, "html: the embedded page has no place for data"};
 
   out << page.substr(0, marker);
-  write_block("tarsier-head", head, out);
-  write_block("tarsier-flame", encode_flame_tree(tree), out);
   for (const PagePart& part : parts) {
     const auto bytes = packed(part);
     if (!bytes) return bytes.error();
@@ -73,28 +65,13 @@ Status write_page(const std::string& head, const FlameTree& tree, const std::vec
 
 Status export_html(const analysis::Model& model, const std::string& title, std::ostream& out, const PageParts& parts) {
   auto made = parts.make(model, title);
-  if (!made) return std::move(made).error().in("html");
-  Result<FlameTree> tree = build_flame_tree(model);
-  if (!tree) return std::move(tree).error().in("html");
-  return write_page(encode_flame_head(model, title), *tree, *made, out);
+  return made ? write_page(*made, out) : Status(std::move(made).error().in("html"));
 }
 
 Status export_html_against(const analysis::Model& model, const analysis::Model& before, analysis::Per per,
                            const std::string& title, std::ostream& out) {
-  const std::vector<analysis::Model> both = {before, model};
-  analysis::CompareOptions options;
-  options.changes.per = per;
-  const auto comparison = analysis::compare(both, options);
-  if (!comparison) return comparison.error();
-  Result<FlameTree> tree = build_flame_tree(model);
-  if (!tree) return std::move(tree).error().in("html");
-  auto made = PageParts::make_against(model, before, per, title);
-  if (!made) return std::move(made).error().in("html");
-  Result<FlameTree> tree_before = build_flame_tree(before);
-  if (!tree_before) return std::move(tree_before).error().in("html");
-  const FlameAgainst against{before, std::string(name_of(per)), verdict_of(*comparison, both, options)};
-  return write_page(encode_flame_head(model, title, against),
-                    join_flame_trees(*tree, *tree_before, scale_of(before, model, per)), *made, out);
+  const auto made = PageParts::make_against(model, before, per, title);
+  return made ? write_page(*made, out) : Status(made.error());
 }
 
 }  // namespace tarsier::exporting

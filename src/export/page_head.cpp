@@ -30,7 +30,7 @@ Json engine_json(const analysis::Engine& engine) {
           {"counters", object_of(engine.counters)}};
 }
 
-Json profile_json(const Model& model, Profile profile) {
+Json profile_json(const Model& model, Profile profile, int64_t together) {
   uint64_t failed = 0, imprecise = 0, truncated = 0;
   for (const analysis::Sample& sample : samples_of(model, profile)) {
     failed += sample.failed ? 1 : 0;
@@ -53,6 +53,7 @@ Json profile_json(const Model& model, Profile profile) {
             {"imprecise", imprecise},
             {"truncated", truncated}}},
           {"unsampled_ns", unsampled},
+          {"together", together},
           {"quality", json_of_quality(analysis::assess_quality(model, {}, profile))}};
 }
 
@@ -78,7 +79,10 @@ std::string PageHead::encode() const {
   Json engines = Json::array();
   for (const analysis::Engine& engine : model.engines) engines.push_back(engine_json(engine));
   Json described = Json::array();
-  for (const Profile profile : profiles) described.push_back(profile_json(model, profile));
+  for (const Profile profile : profiles) {
+    const auto found = together.find(profile);
+    described.push_back(profile_json(model, profile, found == together.end() ? 0 : found->second));
+  }
   const bool has_chosen = std::find(profiles.begin(), profiles.end(), model.profile) != profiles.end();
   Json head = {
       {"title", title},

@@ -1,6 +1,7 @@
 // The part `head` of the page's data: what was recorded and how, as JSON (docs/page.md).
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,8 +27,9 @@ struct PageHead {
   double complete = 1;
   std::vector<std::string> parts{};
   std::vector<analysis::Profile> profiles{};
-  std::optional<LockCollector::Encoded> locks{};  // without its bytes
-  std::optional<PageWaits> waits{};               // likewise
+  std::map<analysis::Profile, int64_t> together{};  // weight of nodes for which there was no room
+  std::optional<LockCollector::Encoded> locks{};    // without its bytes
+  std::optional<PageWaits> waits{};                 // likewise
   std::optional<PageAgainst> against{};
 
   // Text that is not UTF-8 gets replacement characters.

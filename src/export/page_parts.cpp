@@ -1,6 +1,7 @@
 #include "export/page_parts.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "analysis/comparison.h"
@@ -35,7 +36,8 @@ std::string part_of(Profile profile) {
 
 // The trees of all profiles, in moments that are long enough for each of them: `time` is what was found.
 Result<std::vector<PagePart>> profile_parts(const Model& model, const std::vector<Profile>& profiles,
-                                            const PageThreads& threads, PageTime& time) {
+                                            const PageThreads& threads, PageTime& time,
+                                            std::map<Profile, int64_t>& together) {
   auto stacks = FoldedStacks::make(model);
   if (!stacks) return std::move(stacks).error();
   // The one that needs the longest moments most likely comes first: what was made of the others in vain is little.
@@ -52,6 +54,7 @@ Result<std::vector<PagePart>> profile_parts(const Model& model, const std::vecto
       time.coarsen();
       continue;
     }
+    together[order[i]] = (*tree)->together;
     parts.push_back({part_of(order[i]), encode_profile_tree(**tree, time.moments())});
     ++i;
   }
@@ -103,10 +106,10 @@ Result<std::vector<PagePart>> PageParts::make(const Model& model, const std::str
   PageTime time(model);
   const PageThreads threads(model, collector.blocked());
   const std::vector<Profile> profiles = profiles_of(model);
-  auto made = profile_parts(model, profiles, threads, time);
+  PageHead head{.model = model, .title = title, .time = time, .complete = complete, .profiles = profiles};
+  auto made = profile_parts(model, profiles, threads, time, head.together);
   if (!made) return std::move(made).error();
   std::vector<PagePart> parts = *std::move(made);
-  PageHead head{.model = model, .title = title, .time = time, .complete = complete, .profiles = profiles};
 
   parts.push_back({"threads", threads.encode()});
   if (locks_recorded(model)) {

@@ -87,7 +87,7 @@ PageThreads::PageThreads(const Model& model, const std::vector<int64_t>& blocked
     if (thread.is_virtual) row = virtual_row.try_emplace(label, row).first->second;
     of_thread_.push_back(row);
     if (row == rows_.size()) {
-      rows_.push_back({label, thread.kind, thread.os_id, thread.java_id, thread.is_virtual});
+      rows_.push_back({label, thread.group, thread.kind, thread.os_id, thread.java_id, thread.is_virtual});
     } else {
       ++rows_[row].merged;
     }
@@ -96,7 +96,7 @@ PageThreads::PageThreads(const Model& model, const std::vector<int64_t>& blocked
   const auto& unsampled = model.unsampled_cpu;
   if (std::none_of(unsampled.begin(), unsampled.end(), [](const auto& kind) { return kind.second.count > 0; })) return;
   not_sampled_ = static_cast<uint32_t>(rows_.size());
-  rows_.push_back({"[not sampled]", analysis::ThreadKind::kOther});
+  rows_.push_back({.name = "[not sampled]", .group = {}, .kind = analysis::ThreadKind::kOther});
 }
 
 uint32_t PageThreads::row_of_name(const PageThread& thread) {
@@ -104,17 +104,18 @@ uint32_t PageThreads::row_of_name(const PageThread& thread) {
     for (uint32_t i = 0; i < rows_.size(); ++i) by_name_.try_emplace(rows_[i].name, i);
   }
   const auto [found, fresh] = by_name_.try_emplace(thread.name, static_cast<uint32_t>(rows_.size()));
-  if (fresh) rows_.push_back({thread.name, thread.kind, thread.os_id, thread.java_id, thread.is_virtual});
+  if (fresh) rows_.push_back({thread.name, thread.group, thread.kind, thread.os_id, thread.java_id, thread.is_virtual});
   return found->second;
 }
 
 std::string PageThreads::encode() const {
   Texts texts;
   texts.intern("");
-  std::vector<int64_t> name, pool, kind, os_id, java_id, is_virtual, merged;
+  std::vector<int64_t> name, pool, group, kind, os_id, java_id, is_virtual, merged;
   for (const PageThread& row : rows_) {
     name.push_back(texts.intern(row.name));
     pool.push_back(texts.intern(analysis::pool_of_thread(row.name)));
+    group.push_back(texts.intern(row.group));
     kind.push_back(static_cast<int64_t>(row.kind));
     os_id.push_back(row.os_id);
     java_id.push_back(row.java_id);
@@ -125,6 +126,7 @@ std::string PageThreads::encode() const {
   out.texts("names", texts.all());
   out.numbers("name", name);
   out.numbers("pool", pool);
+  out.sparse("group", group);
   out.numbers("kind", kind);
   out.numbers("os_id", os_id);
   out.numbers("java_id", java_id);

@@ -13,6 +13,7 @@ namespace tarsier::exporting {
 
 struct PageThread {
   std::string name;
+  std::string group;  // Java's; empty: not known
   analysis::ThreadKind kind = analysis::ThreadKind::kApp;
   int64_t os_id = 0;
   int64_t java_id = 0;

@@ -9,6 +9,8 @@
 
 namespace tarsier::exporting {
 
+constexpr size_t kMostPagePauses = 100'000;
+
 // Nothing if the recording does not tell.
 std::optional<std::string> encode_timeline(const analysis::Model& model, const PageTime& time);
 

@@ -9,8 +9,8 @@
 
 #include "analysis/model_maker.h"
 #include "base/test_source.h"
-#include "export/flame_model_for_test.h"
 #include "export/gzip_for_test.h"
+#include "export/page_model_for_test.h"
 #include "export/pprof_fields.h"
 #include "export/source_file.h"
 

@@ -1,6 +1,8 @@
 #include "export/profile_tree.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <numeric>
 #include <string_view>
 #include <unordered_map>
@@ -43,7 +45,6 @@ struct Place {
 // few have to be put together afterwards.
 class MomentRows {
  public:
-  // `node` is a place here.
   bool add(uint32_t place, uint32_t moment, int64_t weight) {
     if (place >= last_.size()) last_.resize(std::max<size_t>(place + 1, last_.size() * 2), kNone);
     uint32_t& last = last_[place];
@@ -62,7 +63,7 @@ class MomentRows {
   std::optional<std::vector<MomentRow>> finish(const std::vector<Place>& places) {
     if (!compact()) return std::nullopt;
     for (MomentRow& row : rows_) row.node = places[row.node].node;
-    sort();
+    compact();
     return std::move(rows_);
   }
 
@@ -99,23 +100,34 @@ class TreeEmitter {
   TreeEmitter(const FoldedStacks& stacks, ProfileTree& out)
       : stacks_(stacks), out_(out), slot_(stacks.frames.size(), kNone), name_(stacks.names.size(), kNone) {}
 
-  // All places of one thread, each with another frame.
-  void emit(std::vector<Place>& places, const uint32_t* first, const uint32_t* end) {
-    used_.clear();
+  // How many nodes the thread would have, by the bits of what they and all below them weigh.
+  using Sizes = std::array<size_t, 65>;
+  void count(const std::vector<Place>& places, const uint32_t* first, const uint32_t* end, Sizes& sizes) {
+    find_used(places, first, end);
+    for (const Local& local : locals_) ++sizes[std::bit_width(static_cast<uint64_t>(local.total))];
+    forget();
+  }
+
+  // All places of one thread, each with another frame. What weighs less than `least` with all below it is taken
+  // together, below its caller.
+  void emit(std::vector<Place>& places, const uint32_t* first, const uint32_t* end, int64_t least) {
+    const size_t before = out_.nodes.size();
+    find_used(places, first, end);
+    fold(least);
     for (const uint32_t* place = first; place != end; ++place) {
-      for (uint32_t f = places[*place].frame; f != kNone && slot_[f] == kNone; f = stacks_.frames[f].parent) {
-        slot_[f] = 0;
-        used_.push_back(f);
-      }
+      Place& from = places[*place];
+      Local& into = locals_[slot_[from.frame]];
+      into.self = add_weight(into.self, from.self);
+      into.samples += from.samples;
+      into.imprecise += from.imprecise;
     }
-    std::sort(used_.begin(), used_.end());  // callers have smaller indices than their callees
     link();
-    for (const uint32_t* place = first; place != end; ++place) {
-      place_of_[slot_[places[*place].frame]] = &places[*place];
-    }
     walk();
-    for (const uint32_t f : used_) slot_[f] = kNone;
-    out_.threads.push_back({places[*first].row, static_cast<uint32_t>(used_.size())});
+    for (const uint32_t* place = first; place != end; ++place) {
+      places[*place].node = locals_[slot_[places[*place].frame]].node;
+    }
+    forget();
+    out_.threads.push_back({places[*first].row, static_cast<uint32_t>(out_.nodes.size() - before)});
   }
 
   uint32_t name(std::string_view text) {
@@ -124,18 +136,78 @@ class TreeEmitter {
   }
 
  private:
+  // A frame of this thread, or what was taken together below one.
+  struct Local {
+    uint32_t frame = kNone;   // kNone: taken together
+    uint32_t parent = kNone;  // of locals_
+    int64_t total = 0;
+    int64_t self = 0;
+    uint32_t samples = 0, imprecise = 0;
+    uint32_t depth = 0;
+    uint32_t first_child = kNone, next_sibling = kNone;
+    uint32_t node = kNone;  // of the tree
+    bool folded = false;
+  };
+
+  void find_used(const std::vector<Place>& places, const uint32_t* first, const uint32_t* end) {
+    for (const uint32_t* place = first; place != end; ++place) {
+      for (uint32_t f = places[*place].frame; f != kNone && slot_[f] == kNone; f = stacks_.frames[f].parent) {
+        slot_[f] = 0;
+        used_.push_back(f);
+      }
+    }
+    std::sort(used_.begin(), used_.end());  // callers have smaller indices than their callees
+    for (const uint32_t f : used_) {
+      slot_[f] = static_cast<uint32_t>(locals_.size());
+      Local& local = locals_.emplace_back();
+      local.frame = f;
+      if (stacks_.frames[f].parent != kNone) local.parent = slot_[stacks_.frames[f].parent];
+    }
+    for (const uint32_t* place = first; place != end; ++place) {
+      Local& local = locals_[slot_[places[*place].frame]];
+      local.total = add_weight(local.total, places[*place].self);
+    }
+    for (size_t i = locals_.size(); i-- > 0;) {
+      if (locals_[i].parent == kNone) continue;
+      Local& parent = locals_[locals_[i].parent];
+      parent.total = add_weight(parent.total, locals_[i].total);
+    }
+  }
+  void forget() {
+    for (const uint32_t f : used_) slot_[f] = kNone;
+    used_.clear();
+    locals_.clear();
+  }
+
+  void fold(int64_t least) {
+    if (least <= 0) return;
+    const size_t frames = locals_.size();
+    uint32_t together_of_none = kNone;
+    std::vector<uint32_t> together(frames, kNone);  // by caller
+    for (uint32_t i = 0; i < frames; ++i) {
+      if (locals_[i].total >= least) continue;
+      locals_[i].folded = true;
+      const uint32_t caller = locals_[i].parent;
+      if (caller != kNone && locals_[caller].folded) {
+        slot_[locals_[i].frame] = slot_[locals_[caller].frame];
+        continue;
+      }
+      uint32_t& into = caller == kNone ? together_of_none : together[caller];
+      if (into == kNone) {
+        into = static_cast<uint32_t>(locals_.size());
+        locals_.emplace_back().parent = caller;
+      }
+      slot_[locals_[i].frame] = into;
+    }
+  }
+
   void link() {
-    const size_t n = used_.size();
-    first_child_.assign(n, kNone);
-    next_sibling_.assign(n, kNone);
-    depth_.assign(n, 0);
-    place_of_.assign(n, nullptr);
-    for (uint32_t i = 0; i < n; ++i) slot_[used_[i]] = i;
     first_root_ = kNone;
-    for (auto i = static_cast<uint32_t>(n); i-- > 0;) {
-      const uint32_t parent = stacks_.frames[used_[i]].parent;
-      uint32_t& first = parent == kNone ? first_root_ : first_child_[slot_[parent]];
-      next_sibling_[i] = first;
+    for (auto i = static_cast<uint32_t>(locals_.size()); i-- > 0;) {
+      Local& local = locals_[i];
+      if (local.folded) continue;
+      uint32_t& first = local.parent == kNone ? first_root_ : locals_[local.parent].first_child;
+      local.next_sibling = first;
       first = i;
     }
   }
@@ -144,32 +216,42 @@ class TreeEmitter {
     pending_.clear();
     if (first_root_ != kNone) pending_.push_back(first_root_);
     while (!pending_.empty()) {
-      const uint32_t i = pending_.back();
+      Local& local = locals_[pending_.back()];
       pending_.pop_back();
-      const Frame& frame = stacks_.frames[used_[i]];
-      if (frame.parent != kNone) depth_[i] = depth_[slot_[frame.parent]] + 1;
-      uint32_t& name = name_[frame.name];
-      if (name == kNone) name = this->name(stacks_.names[frame.name]);
-      TreeNode node{depth_[i], name, frame.type, std::max(frame.line, 0)};
-      if (Place* place = place_of_[i]) {
-        node.self = place->self;
-        node.samples = place->samples;
-        node.imprecise = place->imprecise;
-        place->node = static_cast<uint32_t>(out_.nodes.size());
-      }
-      out_.nodes.push_back(node);
-      if (next_sibling_[i] != kNone) pending_.push_back(next_sibling_[i]);
-      if (first_child_[i] != kNone) pending_.push_back(first_child_[i]);
+      if (local.parent != kNone) local.depth = locals_[local.parent].depth + 1;
+      local.node = static_cast<uint32_t>(out_.nodes.size());
+      out_.nodes.push_back(node_of(local));
+      if (local.next_sibling != kNone) pending_.push_back(local.next_sibling);
+      if (local.first_child != kNone) pending_.push_back(local.first_child);
     }
+  }
+
+  TreeNode node_of(const Local& local) {
+    TreeNode node{.depth = local.depth, .self = local.self, .samples = local.samples, .imprecise = local.imprecise};
+    if (local.frame == kNone) {
+      if (together_name_ == kNone) together_name_ = name(kTogether);
+      node.name = together_name_;
+      node.type = FrameType::kMarker;
+      out_.together = add_weight(out_.together, local.self);
+      return node;
+    }
+    const Frame& frame = stacks_.frames[local.frame];
+    uint32_t& name = name_[frame.name];
+    if (name == kNone) name = this->name(stacks_.names[frame.name]);
+    node.name = name;
+    node.type = frame.type;
+    node.line = std::max(frame.line, 0);
+    return node;
   }
 
   const FoldedStacks& stacks_;
   ProfileTree& out_;
-  std::vector<uint32_t> slot_;  // by frame: its place in used_, kNone if this thread has not got it
+  std::vector<uint32_t> slot_;  // by frame: where it is in locals_, kNone if this thread has not got it
   std::vector<uint32_t> name_;  // by name of the stacks: that of the tree
+  uint32_t together_name_ = kNone;
   std::vector<uint32_t> used_;
-  std::vector<uint32_t> first_child_, next_sibling_, depth_, pending_;
-  std::vector<Place*> place_of_;
+  std::vector<Local> locals_;  // callers first
+  std::vector<uint32_t> pending_;
   uint32_t first_root_ = kNone;
 };
 
@@ -183,17 +265,29 @@ void add_unsampled(const Model& model, uint32_t row, TreeEmitter& emitter, Profi
   tree.threads.push_back({row, static_cast<uint32_t>(tree.nodes.size() - before)});
 }
 
-// Threads one after the other, as the page lists them.
-void emit_trees(std::vector<Place>& places, TreeEmitter& emitter) {
+// Threads one after the other, as the page lists them; `each` gets the places of one.
+template <class Each>
+void for_each_thread(const std::vector<Place>& places, Each each) {
   std::vector<uint32_t> order(places.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return places[a].row < places[b].row; });
   for (size_t first = 0; first < order.size();) {
     size_t end = first + 1;
     while (end < order.size() && places[order[end]].row == places[order[first]].row) ++end;
-    emitter.emit(places, order.data() + first, order.data() + end);
+    each(order.data() + first, order.data() + end);
     first = end;
   }
+}
+
+void emit_trees(std::vector<Place>& places, TreeEmitter& emitter, size_t most_nodes) {
+  TreeEmitter::Sizes sizes{};
+  for_each_thread(places,
+                  [&](const uint32_t* first, const uint32_t* end) { emitter.count(places, first, end, sizes); });
+  // As many of the heaviest as there is room for, with one below each for what is taken together.
+  size_t nodes = 0, bits = sizes.size();
+  while (bits > 0 && nodes + sizes[bits - 1] <= most_nodes) nodes += sizes[--bits];
+  const int64_t least = bits == 0 ? 0 : int64_t{1} << std::min<size_t>(bits - 1, 62);
+  for_each_thread(places, [&](const uint32_t* first, const uint32_t* end) { emitter.emit(places, first, end, least); });
 }
 
 }  // namespace
@@ -233,7 +327,7 @@ Result<FoldedStacks> FoldedStacks::make(const Model& model) {
 
 Result<std::optional<ProfileTree>> build_profile_tree(const Model& model, analysis::Profile profile,
                                                       const FoldedStacks& stacks, const PageThreads& threads,
-                                                      const PageTime* time) {
+                                                      const PageTime* time, size_t most_nodes) {
   std::vector<Place> places;
   MomentRows moments;
   analysis::KeyMap place_of;
@@ -259,7 +353,7 @@ Result<std::optional<ProfileTree>> build_profile_tree(const Model& model, analys
 
   ProfileTree tree;
   TreeEmitter emitter(stacks, tree);
-  emit_trees(places, emitter);
+  emit_trees(places, emitter, most_nodes);
   auto rows = moments.finish(places);
   if (!rows) return std::optional<ProfileTree>();
   tree.moments = *std::move(rows);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/model.h"
@@ -12,6 +13,10 @@
 #include "export/page_time.h"
 
 namespace tarsier::exporting {
+
+// Of trees with more nodes the lightest are taken together, below their callers: at most one for each that is left.
+constexpr size_t kMostTreeNodes = 1'000'000;
+constexpr std::string_view kTogether = "[smaller]";
 
 struct TreeThread {
   uint32_t row = 0;    // of PageThreads
@@ -48,6 +53,7 @@ struct ProfileTree {
   std::vector<TreeThread> threads;
   std::vector<TreeNode> nodes;
   std::vector<MomentRow> moments;  // by moment and node
+  int64_t together = 0;            // weight of what was taken together, as kTogether
   bool compared = false;           // made of two recordings by join_trees()
 };
 
@@ -75,7 +81,7 @@ class FoldedStacks {
 // have to be longer. Without a time there are none.
 Result<std::optional<ProfileTree>> build_profile_tree(const analysis::Model& model, analysis::Profile profile,
                                                       const FoldedStacks& stacks, const PageThreads& threads,
-                                                      const PageTime* time);
+                                                      const PageTime* time, size_t most_nodes = kMostTreeNodes);
 
 // The part `profile-NAME`.
 std::string encode_profile_tree(const ProfileTree& tree, uint32_t moments);

@@ -5,7 +5,7 @@
 
 #include "export/columns.h"
 #include "export/columns_for_test.h"
-#include "export/flame_model_for_test.h"
+#include "export/page_model_for_test.h"
 
 namespace tarsier::exporting {
 namespace {
@@ -169,6 +169,38 @@ TEST(ProfileTree, refuses_a_model_that_contradicts_itself) {
     ASSERT_FALSE(tree.ok());
     EXPECT_EQ(tree.error().code, Errc::kCorrupt);
   }
+}
+
+TEST(ProfileTree, takes_the_lightest_together_if_there_are_too_many_nodes) {
+  ModelForTest model;
+  const auto thread = model.thread("main");
+  const auto run = model.frame({}, "A.run", FrameType::kC2, 1), heavy = model.frame(run, "A.heavy", FrameType::kC2, 2);
+  model.sample(thread, heavy, 1000);
+  model.sample(thread, model.frame(heavy, "A.light", FrameType::kC2, 3), 3);
+  for (int i = 0; i < 10; ++i) {
+    const auto rare = model.frame(run, "A.rare" + std::to_string(i), FrameType::kC2, 4);
+    model.sample(thread, rare, 1);
+    model.sample(thread, model.frame(rare, "A.rarer", FrameType::kC2, 5), 2);
+  }
+  model.sample(thread, model.frame({}, "B.run", FrameType::kC2, 1), 2);
+  const PageThreads threads(model.model);
+  const PageTime time(model.model);
+  const auto stacks = FoldedStacks::make(model.model);
+  auto tree = build_profile_tree(model.model, Profile::kCpu, *stacks, threads, &time, 5);
+  ASSERT_TRUE(tree.ok() && tree->has_value());
+  const Built made{threads, time, **tree};
+  EXPECT_EQ(drawn(made),
+            "main\n"
+            "  A.run c2:1 0 0\n"
+            "    A.heavy c2:2 1000 1\n"
+            "      [smaller] marker:0 3 1\n"
+            "    [smaller] marker:0 30 20\n"
+            "  [smaller] marker:0 2 1\n");
+  EXPECT_EQ(made.tree.together, 35);
+  int64_t by_moment = 0;
+  for (const MomentRow& row : made.tree.moments) by_moment += row.self;
+  EXPECT_EQ(by_moment, 1035);
+  EXPECT_EQ(made.tree.moments.size(), 4u);  // each node in the only moment once
 }
 
 TEST(ProfileTree, of_an_empty_recording_is_empty) {

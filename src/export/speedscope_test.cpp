@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "analysis/model_maker.h"
-#include "export/flame_model_for_test.h"
+#include "export/page_model_for_test.h"
 
 namespace tarsier::exporting {
 namespace {

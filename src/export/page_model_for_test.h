@@ -1,4 +1,4 @@
-// Models for the tests of the html export, built by hand.
+// Models for the tests of what the page shows, built by hand.
 #pragma once
 
 #include <string>
@@ -14,7 +14,11 @@ struct ModelForTest {
   ModelForTest() { model.stacks.emplace_back(); }
 
   analysis::ThreadIndex thread(std::string name, int64_t os_id = 0) {
-    model.threads.push_back({.os_id = os_id, .name = std::move(name), .sampled = true, .cpu = {}});
+    analysis::Thread added;
+    added.os_id = os_id;
+    added.name = std::move(name);
+    added.sampled = true;
+    model.threads.push_back(std::move(added));
     return analysis::ThreadIndex(static_cast<uint32_t>(model.threads.size() - 1));
   }
 
@@ -31,8 +35,8 @@ struct ModelForTest {
   }
 };
 
-// Two threads, four methods, 10.5 ms sampled and 3 ms of GC. The page's tests read it too, as the bytes in
-// ui/test/fixtures/known.flame.
+// Two threads, four methods, 10.5 ms sampled and 3 ms of GC. The page's tests read its parts, too: they are
+// ui/test/fixtures/known.threads and known.profile.
 inline analysis::Model known_model() {
   using recording::FrameType;
   ModelForTest made;
