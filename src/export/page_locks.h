@@ -87,7 +87,7 @@ class LockCollector {
 
   LockRoom room_;
   Longest locks_, parks_;
-  size_t pieces_ = 0;  // of these
+  size_t pieces_ = 0;             // of these
   size_t most_owners_ = 1 << 16;  // of a contention; fewer once there are too many pieces
   std::vector<Row> alike_;
   analysis::IndexTable alike_table_;

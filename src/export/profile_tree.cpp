@@ -31,31 +31,52 @@ uint64_t hash_of(const Frame& frame) {
   return analysis::mix_hash(place, site);
 }
 
-// What a thread has in a frame.
+// What a thread has in a frame; all that a sample changes is on one line of the cache.
 struct Place {
   uint32_t row;    // the thread's
   uint32_t frame;  // innermost
   uint32_t samples = 0;
   uint32_t imprecise = 0;
   int64_t self = 0;
+  // Of these, in the moment of the last sample.
+  int64_t self_now = 0;
+  uint32_t samples_now = 0;
+  uint32_t moment = 0;
   uint32_t node = kNone;
 };
 
-// What a place got in a moment. A row for each change of the moment: most samples come in the order of time, so that
-// few have to be put together afterwards.
+// Finds the places of samples. Those of one thread come together in a recording, and few of its places are hot: a table
+// for each thread stays in the cache meanwhile, one for all would not.
+class Places {
+ public:
+  explicit Places(size_t rows) : tables_(rows) {}
+
+  Place& of(uint32_t row, uint32_t frame) {
+    const auto next = static_cast<uint32_t>(all_.size());
+    const uint32_t place = tables_[row].find_or_enter(
+        hash_of_frame(frame), next, [&](uint32_t i) { return all_[i].frame == frame; },
+        [&](uint32_t i) { return hash_of_frame(all_[i].frame); });
+    if (place == next) all_.push_back({row, frame});
+    return all_[place];
+  }
+  std::vector<Place>& all() { return all_; }
+
+ private:
+  static uint64_t hash_of_frame(uint32_t frame) { return analysis::mix_hash(0, frame); }
+
+  std::vector<analysis::IndexTable> tables_;  // by row
+  std::vector<Place> all_;
+};
+
+// What places got in each moment. Most samples come in the order of time: what has to be put together afterwards is
+// little.
 class MomentRows {
  public:
-  bool add(uint32_t place, uint32_t moment, int64_t weight) {
-    if (place >= last_.size()) last_.resize(std::max<size_t>(place + 1, last_.size() * 2), kNone);
-    uint32_t& last = last_[place];
-    if (last == kNone || rows_[last].moment != moment) {
-      if (rows_.size() == 2 * kMostMomentRows && !compact()) return false;
-      last_[place] = static_cast<uint32_t>(rows_.size());
-      rows_.push_back({moment, place, 0, 0});
-    }
-    MomentRow& row = rows_[last_[place]];
-    row.self = add_weight(row.self, weight);
-    row.samples += 1;
+  // False: there are too many.
+  bool add(const std::vector<Place>& places, const Place& place) {
+    if (place.samples_now == 0) return true;
+    if (rows_.size() == 2 * kMostMomentRows && !compact()) return false;
+    rows_.push_back({place.moment, static_cast<uint32_t>(&place - places.data()), place.self_now, place.samples_now});
     return true;
   }
 
@@ -68,13 +89,10 @@ class MomentRows {
   }
 
  private:
-  void sort() {
+  bool compact() {
     std::sort(rows_.begin(), rows_.end(), [](const MomentRow& a, const MomentRow& b) {
       return a.moment != b.moment ? a.moment < b.moment : a.node < b.node;
     });
-  }
-  bool compact() {
-    sort();
     size_t kept = 0;
     for (const MomentRow& row : rows_) {
       if (kept > 0 && rows_[kept - 1].moment == row.moment && rows_[kept - 1].node == row.node) {
@@ -85,12 +103,10 @@ class MomentRows {
       }
     }
     rows_.resize(kept);
-    std::fill(last_.begin(), last_.end(), kNone);
     return kept <= kMostMomentRows;
   }
 
-  std::vector<MomentRow> rows_;
-  std::vector<uint32_t> last_;  // by place: its last row
+  std::vector<MomentRow> rows_;  // `node` is a place until the end
 };
 
 // Emits one thread's tree. The scratch arrays are as long as all frames and are reused: each thread pays only for
@@ -328,27 +344,30 @@ Result<FoldedStacks> FoldedStacks::make(const Model& model) {
 Result<std::optional<ProfileTree>> build_profile_tree(const Model& model, analysis::Profile profile,
                                                       const FoldedStacks& stacks, const PageThreads& threads,
                                                       const PageTime* time, size_t most_nodes) {
-  std::vector<Place> places;
+  Places found(threads.size());
+  std::vector<Place>& places = found.all();
   MomentRows moments;
-  analysis::KeyMap place_of;
   for (const analysis::Sample& sample : samples_of(model, profile)) {
     if (!threads.has(sample.thread) || sample.stack.value >= stacks.of_stack.size()) {
       return Error{Errc::kCorrupt, "a sample refers to a thread or stack that is not there"};
     }
-    const uint32_t frame = stacks.of_stack[sample.stack.value];
-    const uint32_t row = threads.row_of(sample.thread);
-    uint32_t& index = place_of[uint64_t{row} << 32 | frame];
-    if (index == analysis::KeyMap::kNone) {
-      index = static_cast<uint32_t>(places.size());
-      places.push_back({row, frame});
-    }
-    Place& place = places[index];
+    Place& place = found.of(threads.row_of(sample.thread), stacks.of_stack[sample.stack.value]);
     place.self = add_weight(place.self, sample.weight);
     place.samples += 1;
     place.imprecise += sample.imprecise ? 1 : 0;
-    if (time != nullptr && !moments.add(index, time->moment_of(sample.time_ns), sample.weight)) {
-      return std::optional<ProfileTree>();
+    if (time == nullptr) continue;
+    const uint32_t moment = time->moment_of(sample.time_ns);
+    if (moment != place.moment) {
+      if (!moments.add(places, place)) return std::optional<ProfileTree>();
+      place.moment = moment;
+      place.self_now = 0;
+      place.samples_now = 0;
     }
+    place.self_now = add_weight(place.self_now, sample.weight);
+    place.samples_now += 1;
+  }
+  for (const Place& place : places) {
+    if (!moments.add(places, place)) return std::optional<ProfileTree>();
   }
 
   ProfileTree tree;
