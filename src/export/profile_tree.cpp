@@ -46,25 +46,58 @@ struct Place {
 };
 
 // Finds the places of samples. Those of one thread come together in a recording, and few of its places are hot: a table
-// for each thread stays in the cache meanwhile, one for all would not.
+// for each thread stays in the cache meanwhile, one for all would not. What is not there is fetched beforehand: of a
+// large recording nearly all of the time goes into waiting for memory.
 class Places {
  public:
   explicit Places(size_t rows) : tables_(rows) {}
 
+  // Two hints: the first some time before the second, that some time before of().
+  void will_look(uint32_t row, uint32_t frame) const {
+    const Table& table = tables_[row];
+    if (!table.slots.empty()) __builtin_prefetch(&table.slots[table.slot_of(frame)]);
+  }
+  void will_change(uint32_t row, uint32_t frame) const {
+    const Table& table = tables_[row];
+    if (table.slots.empty()) return;
+    const uint32_t likely = table.slots[table.slot_of(frame)];
+    if (likely != kNone) __builtin_prefetch(&all_[likely], 1);
+  }
+
   Place& of(uint32_t row, uint32_t frame) {
-    const auto next = static_cast<uint32_t>(all_.size());
-    const uint32_t place = tables_[row].find_or_enter(
-        hash_of_frame(frame), next, [&](uint32_t i) { return all_[i].frame == frame; },
-        [&](uint32_t i) { return hash_of_frame(all_[i].frame); });
-    if (place == next) all_.push_back({row, frame});
-    return all_[place];
+    Table& table = tables_[row];
+    if ((table.used + 1) * 2 > table.slots.size()) grow(table);
+    const size_t mask = table.slots.size() - 1;
+    size_t slot = table.slot_of(frame);
+    while (table.slots[slot] != kNone && all_[table.slots[slot]].frame != frame) slot = (slot + 1) & mask;
+    if (table.slots[slot] == kNone) {
+      table.slots[slot] = static_cast<uint32_t>(all_.size());
+      ++table.used;
+      all_.push_back({row, frame});
+    }
+    return all_[table.slots[slot]];
   }
   std::vector<Place>& all() { return all_; }
 
  private:
-  static uint64_t hash_of_frame(uint32_t frame) { return analysis::mix_hash(0, frame); }
+  struct Table {
+    std::vector<uint32_t> slots;  // indices of places, kNone: free
+    size_t used = 0;
+    [[nodiscard]] size_t slot_of(uint32_t frame) const { return analysis::mix_hash(0, frame) & (slots.size() - 1); }
+  };
+  void grow(Table& table) const {
+    std::vector<uint32_t> old(std::max<size_t>(16, table.slots.size() * 2), kNone);
+    old.swap(table.slots);
+    const size_t mask = table.slots.size() - 1;
+    for (const uint32_t place : old) {
+      if (place == kNone) continue;
+      size_t slot = table.slot_of(all_[place].frame);
+      while (table.slots[slot] != kNone) slot = (slot + 1) & mask;
+      table.slots[slot] = place;
+    }
+  }
 
-  std::vector<analysis::IndexTable> tables_;  // by row
+  std::vector<Table> tables_;  // by row
   std::vector<Place> all_;
 };
 
@@ -347,24 +380,41 @@ Result<std::optional<ProfileTree>> build_profile_tree(const Model& model, analys
   Places found(threads.size());
   std::vector<Place>& places = found.all();
   MomentRows moments;
-  for (const analysis::Sample& sample : samples_of(model, profile)) {
-    if (!threads.has(sample.thread) || sample.stack.value >= stacks.of_stack.size()) {
-      return Error{Errc::kCorrupt, "a sample refers to a thread or stack that is not there"};
+  struct Known {
+    uint32_t row, frame, moment;
+    bool imprecise;
+    int64_t weight;
+  };
+  std::array<Known, 64> batch;
+  const analysis::Samples& samples = samples_of(model, profile);
+  for (auto next = samples.begin(), end = samples.end(); next != end;) {
+    size_t count = 0;
+    for (; count < batch.size() && next != end; ++next, ++count) {
+      const analysis::Sample sample = *next;
+      if (!threads.has(sample.thread) || sample.stack.value >= stacks.of_stack.size()) {
+        return Error{Errc::kCorrupt, "a sample refers to a thread or stack that is not there"};
+      }
+      batch[count] = {threads.row_of(sample.thread), stacks.of_stack[sample.stack.value],
+                      time != nullptr ? time->moment_of(sample.time_ns) : 0, sample.imprecise, sample.weight};
+      found.will_look(batch[count].row, batch[count].frame);
     }
-    Place& place = found.of(threads.row_of(sample.thread), stacks.of_stack[sample.stack.value]);
-    place.self = add_weight(place.self, sample.weight);
-    place.samples += 1;
-    place.imprecise += sample.imprecise ? 1 : 0;
-    if (time == nullptr) continue;
-    const uint32_t moment = time->moment_of(sample.time_ns);
-    if (moment != place.moment) {
-      if (!moments.add(places, place)) return std::optional<ProfileTree>();
-      place.moment = moment;
-      place.self_now = 0;
-      place.samples_now = 0;
+    for (size_t i = 0; i < count; ++i) found.will_change(batch[i].row, batch[i].frame);
+    for (size_t i = 0; i < count; ++i) {
+      const Known& sample = batch[i];
+      Place& place = found.of(sample.row, sample.frame);
+      place.self = add_weight(place.self, sample.weight);
+      place.samples += 1;
+      place.imprecise += sample.imprecise ? 1 : 0;
+      if (time == nullptr) continue;
+      if (sample.moment != place.moment) {
+        if (!moments.add(places, place)) return std::optional<ProfileTree>();
+        place.moment = sample.moment;
+        place.self_now = 0;
+        place.samples_now = 0;
+      }
+      place.self_now = add_weight(place.self_now, sample.weight);
+      place.samples_now += 1;
     }
-    place.self_now = add_weight(place.self_now, sample.weight);
-    place.samples_now += 1;
   }
   for (const Place& place : places) {
     if (!moments.add(places, place)) return std::optional<ProfileTree>();
