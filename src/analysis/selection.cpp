@@ -112,7 +112,9 @@ Status narrow(Model& model, const Filter& filter) {
 
 WeightedStacks weigh_stacks(const Model& model, const Selection& selection, bool by_thread) {
   WeightedStacks result;
-  KeyMap row_of;
+  KeyMap row_of_group;
+  // Each sample looks it up: that of a stack alone needs no search.
+  std::vector<uint32_t> row_of_stack(by_thread ? 0 : model.stacks.size(), KeyMap::kNone);
   double squares = 0;
   const bool has_objects = model.profile == Profile::kAlloc && model.alloc_objects.size() == model.samples.size();
   size_t index = 0;
@@ -120,7 +122,8 @@ WeightedStacks weigh_stacks(const Model& model, const Selection& selection, bool
     const double objects = has_objects ? model.alloc_objects[index++] : 0;
     if (!selection.has(sample) || sample.stack.value >= model.stacks.size()) continue;
     const uint32_t group = by_thread ? sample.thread.value : 0;
-    uint32_t& row = row_of[static_cast<uint64_t>(group) << 32 | sample.stack.value];
+    uint32_t& row = by_thread ? row_of_group[static_cast<uint64_t>(group) << 32 | sample.stack.value]
+                              : row_of_stack[sample.stack.value];
     if (row == KeyMap::kNone) {
       row = static_cast<uint32_t>(result.rows.size());
       result.rows.push_back({.group = group, .stack = sample.stack});

@@ -31,31 +31,85 @@ uint64_t hash_of(const Frame& frame) {
   return analysis::mix_hash(place, site);
 }
 
-// What a thread has in a frame.
+// What a thread has in a frame; all that a sample changes is on one line of the cache.
 struct Place {
   uint32_t row;    // the thread's
   uint32_t frame;  // innermost
   uint32_t samples = 0;
   uint32_t imprecise = 0;
   int64_t self = 0;
+  // Of these, in the moment of the last sample.
+  int64_t self_now = 0;
+  uint32_t samples_now = 0;
+  uint32_t moment = 0;
   uint32_t node = kNone;
 };
 
-// What a place got in a moment. A row for each change of the moment: most samples come in the order of time, so that
-// few have to be put together afterwards.
+// Finds the places of samples. Those of one thread come together in a recording, and few of its places are hot: a table
+// for each thread stays in the cache meanwhile, one for all would not. What is not there is fetched beforehand: of a
+// large recording nearly all of the time goes into waiting for memory.
+class Places {
+ public:
+  explicit Places(size_t rows) : tables_(rows) {}
+
+  // Two hints: the first some time before the second, that some time before of().
+  void will_look(uint32_t row, uint32_t frame) const {
+    const Table& table = tables_[row];
+    if (!table.slots.empty()) __builtin_prefetch(&table.slots[table.slot_of(frame)]);
+  }
+  void will_change(uint32_t row, uint32_t frame) const {
+    const Table& table = tables_[row];
+    if (table.slots.empty()) return;
+    const uint32_t likely = table.slots[table.slot_of(frame)];
+    if (likely != kNone) __builtin_prefetch(&all_[likely], 1);
+  }
+
+  Place& of(uint32_t row, uint32_t frame) {
+    Table& table = tables_[row];
+    if ((table.used + 1) * 2 > table.slots.size()) grow(table);
+    const size_t mask = table.slots.size() - 1;
+    size_t slot = table.slot_of(frame);
+    while (table.slots[slot] != kNone && all_[table.slots[slot]].frame != frame) slot = (slot + 1) & mask;
+    if (table.slots[slot] == kNone) {
+      table.slots[slot] = static_cast<uint32_t>(all_.size());
+      ++table.used;
+      all_.push_back({row, frame});
+    }
+    return all_[table.slots[slot]];
+  }
+  std::vector<Place>& all() { return all_; }
+
+ private:
+  struct Table {
+    std::vector<uint32_t> slots;  // indices of places, kNone: free
+    size_t used = 0;
+    [[nodiscard]] size_t slot_of(uint32_t frame) const { return analysis::mix_hash(0, frame) & (slots.size() - 1); }
+  };
+  void grow(Table& table) const {
+    std::vector<uint32_t> old(std::max<size_t>(16, table.slots.size() * 2), kNone);
+    old.swap(table.slots);
+    const size_t mask = table.slots.size() - 1;
+    for (const uint32_t place : old) {
+      if (place == kNone) continue;
+      size_t slot = table.slot_of(all_[place].frame);
+      while (table.slots[slot] != kNone) slot = (slot + 1) & mask;
+      table.slots[slot] = place;
+    }
+  }
+
+  std::vector<Table> tables_;  // by row
+  std::vector<Place> all_;
+};
+
+// What places got in each moment. Most samples come in the order of time: what has to be put together afterwards is
+// little.
 class MomentRows {
  public:
-  bool add(uint32_t place, uint32_t moment, int64_t weight) {
-    if (place >= last_.size()) last_.resize(std::max<size_t>(place + 1, last_.size() * 2), kNone);
-    uint32_t& last = last_[place];
-    if (last == kNone || rows_[last].moment != moment) {
-      if (rows_.size() == 2 * kMostMomentRows && !compact()) return false;
-      last_[place] = static_cast<uint32_t>(rows_.size());
-      rows_.push_back({moment, place, 0, 0});
-    }
-    MomentRow& row = rows_[last_[place]];
-    row.self = add_weight(row.self, weight);
-    row.samples += 1;
+  // False: there are too many.
+  bool add(const std::vector<Place>& places, const Place& place) {
+    if (place.samples_now == 0) return true;
+    if (rows_.size() == 2 * kMostMomentRows && !compact()) return false;
+    rows_.push_back({place.moment, static_cast<uint32_t>(&place - places.data()), place.self_now, place.samples_now});
     return true;
   }
 
@@ -68,13 +122,10 @@ class MomentRows {
   }
 
  private:
-  void sort() {
+  bool compact() {
     std::sort(rows_.begin(), rows_.end(), [](const MomentRow& a, const MomentRow& b) {
       return a.moment != b.moment ? a.moment < b.moment : a.node < b.node;
     });
-  }
-  bool compact() {
-    sort();
     size_t kept = 0;
     for (const MomentRow& row : rows_) {
       if (kept > 0 && rows_[kept - 1].moment == row.moment && rows_[kept - 1].node == row.node) {
@@ -85,12 +136,10 @@ class MomentRows {
       }
     }
     rows_.resize(kept);
-    std::fill(last_.begin(), last_.end(), kNone);
     return kept <= kMostMomentRows;
   }
 
-  std::vector<MomentRow> rows_;
-  std::vector<uint32_t> last_;  // by place: its last row
+  std::vector<MomentRow> rows_;  // `node` is a place until the end
 };
 
 // Emits one thread's tree. The scratch arrays are as long as all frames and are reused: each thread pays only for
@@ -328,27 +377,47 @@ Result<FoldedStacks> FoldedStacks::make(const Model& model) {
 Result<std::optional<ProfileTree>> build_profile_tree(const Model& model, analysis::Profile profile,
                                                       const FoldedStacks& stacks, const PageThreads& threads,
                                                       const PageTime* time, size_t most_nodes) {
-  std::vector<Place> places;
+  Places found(threads.size());
+  std::vector<Place>& places = found.all();
   MomentRows moments;
-  analysis::KeyMap place_of;
-  for (const analysis::Sample& sample : samples_of(model, profile)) {
-    if (!threads.has(sample.thread) || sample.stack.value >= stacks.of_stack.size()) {
-      return Error{Errc::kCorrupt, "a sample refers to a thread or stack that is not there"};
+  struct Known {
+    uint32_t row, frame, moment;
+    bool imprecise;
+    int64_t weight;
+  };
+  std::array<Known, 64> batch;
+  const analysis::Samples& samples = samples_of(model, profile);
+  for (auto next = samples.begin(), end = samples.end(); next != end;) {
+    size_t count = 0;
+    for (; count < batch.size() && next != end; ++next, ++count) {
+      const analysis::Sample sample = *next;
+      if (!threads.has(sample.thread) || sample.stack.value >= stacks.of_stack.size()) {
+        return Error{Errc::kCorrupt, "a sample refers to a thread or stack that is not there"};
+      }
+      batch[count] = {threads.row_of(sample.thread), stacks.of_stack[sample.stack.value],
+                      time != nullptr ? time->moment_of(sample.time_ns) : 0, sample.imprecise, sample.weight};
+      found.will_look(batch[count].row, batch[count].frame);
     }
-    const uint32_t frame = stacks.of_stack[sample.stack.value];
-    const uint32_t row = threads.row_of(sample.thread);
-    uint32_t& index = place_of[uint64_t{row} << 32 | frame];
-    if (index == analysis::KeyMap::kNone) {
-      index = static_cast<uint32_t>(places.size());
-      places.push_back({row, frame});
+    for (size_t i = 0; i < count; ++i) found.will_change(batch[i].row, batch[i].frame);
+    for (size_t i = 0; i < count; ++i) {
+      const Known& sample = batch[i];
+      Place& place = found.of(sample.row, sample.frame);
+      place.self = add_weight(place.self, sample.weight);
+      place.samples += 1;
+      place.imprecise += sample.imprecise ? 1 : 0;
+      if (time == nullptr) continue;
+      if (sample.moment != place.moment) {
+        if (!moments.add(places, place)) return std::optional<ProfileTree>();
+        place.moment = sample.moment;
+        place.self_now = 0;
+        place.samples_now = 0;
+      }
+      place.self_now = add_weight(place.self_now, sample.weight);
+      place.samples_now += 1;
     }
-    Place& place = places[index];
-    place.self = add_weight(place.self, sample.weight);
-    place.samples += 1;
-    place.imprecise += sample.imprecise ? 1 : 0;
-    if (time != nullptr && !moments.add(index, time->moment_of(sample.time_ns), sample.weight)) {
-      return std::optional<ProfileTree>();
-    }
+  }
+  for (const Place& place : places) {
+    if (!moments.add(places, place)) return std::optional<ProfileTree>();
   }
 
   ProfileTree tree;

@@ -1,6 +1,7 @@
 """tarsier compare: what it says to good and bad input. Whether it is right: src/analysis/*_test.cpp and
 tests/integration/test_slower.py."""
 import base64
+import gzip
 import json
 import os
 import re
@@ -114,8 +115,8 @@ def test_of_a_damaged_one_what_is_intact_is_compared_and_said(tmp_path):
 
 
 def head_of_page(file):
-    (block,) = re.findall('id="tarsier-head">([^<]*)<', file.read_text())
-    return json.loads(base64.b64decode(block))
+    (block,) = re.findall('id="tarsier-part-head">([^<]*)<', file.read_text())
+    return json.loads(gzip.decompress(base64.b64decode(block)))
 
 
 def test_the_page_shows_a_recording_against_another(one, copy, tmp_path):
