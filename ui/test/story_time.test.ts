@@ -129,12 +129,12 @@ test('rows of the timeline add up to what was recorded', () => {
   assert.deepEqual(waitSeries(head, waits, null)!.layers.map(({label, values}) => [label, sum(values)]), [['socket', 100], ['parked', 50]]);
   const timeline = new Columns(encodeColumns({
     at: {differences: [0, 1000]}, length: [1000, 1000], app: [500, 1500], gc: [0, 100], processes: [10, 10], idle: [5, 5],
-    pause_begin: {differences: [100, 150]}, pause_length: [300, 50], pause_kind: [0, 1]}));
+    pause_begin: {differences: [100, 140, 150, 900]}, pause_length: [300, 70, 50, 20], pause_kind: [0, 2, 1, 2]}));
   const cpu = cpuSeries(head, timeline, null, threads)!;
   assert.deepEqual(cpu.layers.map(({label, values}) => [label, Math.round(sum(values))]), [['app', 2000], ['gc', 100], ['other processes', 20]]);
   near(cpu.layers[0]!.values[3]!, 50);
-  assert.deepEqual(pauseSeries(head, timeline)!.layers.map(({label, values}) => [label, sum(values)]),
-    [['collection running', 300], ['paused by the collector', 50]]);
+  assert.deepEqual(pauseSeries(head, timeline)!.layers.map(({label, values}) => [label, Math.round(sum(values))]),
+    [['collection running', 300], ['paused by the collector', 50], ['other safepoints', 40]]);
   assert.equal(cpuSeries(head, null, null, threads), null);
   assert.deepEqual([...inBuckets(Float64Array.of(1, 2, 3, 4, 5), {moments: 2, count: 3})], [3, 7, 5]);
   assert.deepEqual(bucketsFor({...head, moments: 8000}, 800), {moments: 20, count: 400});

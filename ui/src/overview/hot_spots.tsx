@@ -4,8 +4,8 @@ import {shortClass, shortLabel} from '../charts/chains';
 import type {Profile} from '../data/profile';
 import type {Threads} from '../data/recording';
 import {clipped} from '../data/visible_text';
-import {labelOf, MORE} from '../locks/aspects';
-import type {Contentions, Cut} from '../locks/contentions';
+import {labelOf, MORE, shortLabelOf} from '../locks/aspects';
+import {OwnerKind, type Contentions, type Cut} from '../locks/contentions';
 import {lockTree} from '../locks/lock_tree';
 import {filterWeights, NO_FILTER} from '../model/filter';
 import {bytes, count, duration, share} from '../model/format';
@@ -113,7 +113,12 @@ export function HotMethods({recording, state, change, profile, weight, unit, wha
 
 export function HotLocks({recording, state, change, data, cut}: ViewProps & {data: Contentions; cut: Cut}) {
   const {threads} = recording;
-  const tree = useMemo(() => lockTree(data, threads, cut, ['object', 'owner-method']), [data, cut]);
+  // Some recordings know which thread held a lock, but not where.
+  const {tree, of} = useMemo(() => {
+    const byMethod = lockTree(data, threads, cut, ['object', 'owner-method']);
+    const isKnown = byMethod.byOwner[OwnerKind.Chain]! >= byMethod.byOwner[OwnerKind.Thread]!;
+    return isKnown ? {tree: byMethod, of: 'owner-method' as const} : {tree: lockTree(data, threads, cut, ['object', 'owner-thread']), of: 'owner-thread' as const};
+  }, [data, cut]);
   const first = Array.from(tree.children(0).subarray(0, LOCKS));
   const all = tree.blocked[0]!;
   return (
@@ -138,7 +143,7 @@ export function HotLocks({recording, state, change, data, cut}: ViewProps & {dat
                       'locks.by': 'object,blocked-method,owner-method', 'locks.sel': key === MORE ? '' : String(key), 'locks.open': '', 'locks.case': ''})}, true)}>
                     <bdi dir="ltr">{clipped(shortClass(name), 100)}</bdi>
                   </button>
-                  {owner !== undefined && <span class="muted"> held by <bdi dir="ltr">{clipped(shortLabel(labelOf(data, threads, 'owner-method', tree.key[owner]!)), 100)}</bdi>
+                  {owner !== undefined && <span class="muted"> held by <bdi dir="ltr">{clipped(shortLabelOf(data, threads, of, tree.key[owner]!), 100)}</bdi>
                     {` (${share(tree.blocked[owner]!, tree.blocked[node]!)})`}</span>}
                 </span>
                 <span class="muted number">{duration(tree.blocked[node]!)}</span>

@@ -123,10 +123,13 @@ export function pauseSeries(head: Head, timeline: Columns | null): Series | null
   const spreaders = [0, 1, 2].map(() => new Spreader(head.moments, head.moment_ns));
   for (let i = 0; i < begin.length; i++) spreaders[kind[i] ?? 2]?.add(begin[i]!, length[i] ?? 0, length[i] ?? 0);
   const capped = (spreader: Spreader): Float64Array => spreader.take().map((ns) => Math.min(ns, head.moment_ns));
+  // Collectors pause threads by safepoints: what is both is shown once.
+  const paused = capped(spreaders[1]!);
+  const others = capped(spreaders[2]!).map((ns, i) => Math.max(0, ns - paused[i]!));
   const layers: Layer[] = [
     {label: 'collection running', color: (colors: ChartColors) => colors.collection, values: capped(spreaders[0]!), isBehind: true},
-    {label: 'paused by the collector', color: (colors: ChartColors) => colors.pause, values: capped(spreaders[1]!)},
-    {label: 'safepoint', color: (colors: ChartColors) => colors.safepoint, values: capped(spreaders[2]!)},
+    {label: 'paused by the collector', color: (colors: ChartColors) => colors.pause, values: paused},
+    {label: 'other safepoints', color: (colors: ChartColors) => colors.safepoint, values: others},
   ].filter(notEmpty);
   return layers.length === 0 ? null : {id: 'pauses', label: 'GC and safepoints', unit: 'share', layers, limit: 1, source: 'events of the JVM'};
 }
