@@ -35,9 +35,8 @@ function made<T>(part: Part, recording: Recording, make: (columns: Columns, reco
 export function Overview(props: ViewProps) {
   const {recording, state, change, dark} = props;
   const {head, threads} = recording;
-  const cpu = useProfile(recording, 'cpu').loaded;
-  const alloc = useProfile(recording, 'alloc').loaded;
-  const chosen = useProfile(recording, state.weight).loaded;
+  const profiles = [useProfile(recording, 'cpu'), useProfile(recording, 'alloc'), useProfile(recording, state.weight)] as const;
+  const [cpu, alloc, chosen] = [profiles[0].loaded, profiles[1].loaded, profiles[2].loaded];
   const locksPart = usePart(recording, 'locks');
   const waitsPart = usePart(recording, 'waits');
   const timelinePart = usePart(recording, 'timeline');
@@ -65,16 +64,17 @@ export function Overview(props: ViewProps) {
   const kinds = useMemo(() => kindRows(lanes, state.range === null ? null
     : {from: state.range.first * head.moment_ns, to: state.range.end * head.moment_ns}, head.moment_ns), [lanes, state.range]);
   const onRange = (range: TimeRange | null, step: boolean): void => change({range}, step);
+  // All at once: what comes one by one moves what the reader is about to touch.
   const isLoading = [locksPart, waitsPart, timelinePart].some((part) => part.state === 'loading') ||
-    (chosen === null && head.profiles.length > 0);
+    (head.profiles.length > 0 && profiles.some(({loaded, error, isMissing}) => loaded === null && error === '' && !isMissing));
   return (
     <div class="overview view">
       <Verdict {...props} />
       <div class="overview-columns">
         <div class="overview-time">
-          {series.length > 0 ? <Timeline head={head} series={series} range={state.range} onRange={onRange} dark={dark} limits={<FilterChips {...props} />} />
+          {series.length > 0 && !isLoading ? <Timeline head={head} series={series} range={state.range} onRange={onRange} dark={dark} limits={<FilterChips {...props} />} />
             : <p class="empty" role="status">{isLoading ? 'Reading what happened when' : whyNoTimes(props)}</p>}
-          {heat !== null && chosen !== null && (
+          {heat !== null && chosen !== null && !isLoading && (
             <HeatView head={head} values={heat} what={chosen.head.what || chosen.head.name} unit={chosen.head.unit} range={state.range} onRange={onRange} dark={dark}
               weight={chosen.head.name} onWeight={(weight) => change({weight}, true)} />
           )}

@@ -148,6 +148,8 @@ test('hovering the timeline says the numbers; its table says the same', () => wi
 
 test('the heat map chooses a time', () => withPage('view=overview', async (page) => {
   await page.waitForSelector('[aria-label^="Heat map of"] canvas');
+  await page.waitForSelector('.timeline canvas'); // above it: the heat map moves when it comes
+  await page.waitForSelector('[aria-label="Threads by kind"]');
   const box = (await page.locator('[aria-label^="Heat map of"] canvas').boundingBox())!;
   await page.mouse.click(box.x + 128 + (box.width - 128) * 0.45, box.y + 75);
   const [, first, end] = /range=(\d+)-(\d+)/.exec(page.url())!;
