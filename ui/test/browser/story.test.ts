@@ -77,6 +77,7 @@ async function withPage(fragment: string, check: (page: Page) => Promise<void>, 
   try {
     await page.goto(`file://${folder}/${name}.html#${fragment}`);
     await page.waitForSelector('[data-main], .empty');
+    await page.waitForSelector('.time-strip'); // it is above the views: places are final when it is there
     await check(page);
     assert.equal(await page.evaluate(() => (window as unknown as {hacked?: number}).hacked), undefined);
     assert.deepEqual(complaints, []);
