@@ -1,9 +1,8 @@
-// Reads what ColumnWriter has written, for tests: the mirror of ui/src/data/columns.ts.
+// Reads what ColumnWriter has written, for tests: the mirror of ui/src/data/columns.ts. Throws if anything is wrong.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -16,9 +15,9 @@ class ColumnsForTest {
   explicit ColumnsForTest(const std::string& bytes) : at_(reinterpret_cast<const uint8_t*>(bytes.data())) {
     end_ = at_ + bytes.size();
     const std::string magic = "tarsier-columns-1\n";
-    EXPECT_EQ(text(magic.size()), magic);
+    check(text(magic.size()) == magic, "magic");
     for (int64_t left = number(); left > 0; --left) read_column();
-    EXPECT_EQ(at_, end_);
+    check(at_ == end_, "end");
   }
 
   // Empty if there is none, as on the page.
@@ -33,16 +32,19 @@ class ColumnsForTest {
   [[nodiscard]] bool has(const std::string& name) const { return numbers_.contains(name) || texts_.contains(name); }
 
  private:
+  static void check(bool right, const std::string& what) {
+    if (!right) throw std::runtime_error("columns: wrong " + what);
+  }
   int64_t number() {
     uint64_t value = 0;
     const uint8_t* next = get_varint(at_, end_, value);
-    EXPECT_NE(next, nullptr);
-    at_ = next == nullptr ? end_ : next;
-    EXPECT_LT(value, uint64_t{1} << 53);
+    check(next != nullptr, "number");
+    at_ = next;
+    check(value < uint64_t{1} << 53, "number that the page can't count");
     return static_cast<int64_t>(value);
   }
   std::string text(size_t length) {
-    EXPECT_LE(length, static_cast<size_t>(end_ - at_));
+    check(length <= static_cast<size_t>(end_ - at_), "length");
     const std::string text(reinterpret_cast<const char*>(at_), length);
     at_ += length;
     return text;
@@ -54,8 +56,8 @@ class ColumnsForTest {
     const auto rows = static_cast<size_t>(number());
     const int64_t length = number();
     const uint8_t* const column_end = at_ + length;
-    ASSERT_LE(column_end, end_);
-    EXPECT_FALSE(has(name)) << name << " is there twice";
+    check(column_end <= end_, "length of " + name);
+    check(!has(name), name + ", there twice");
     if (kind == 2) {
       std::vector<size_t> lengths(rows);
       for (size_t& each : lengths) each = static_cast<size_t>(number());
@@ -78,7 +80,7 @@ class ColumnsForTest {
         into[i] = kind == 1 ? last : value;
       }
     }
-    EXPECT_EQ(at_, column_end) << name;
+    check(at_ == column_end, "end of " + name);
   }
 
   const uint8_t* at_;
