@@ -40,23 +40,23 @@ Result<std::vector<PagePart>> profile_parts(const Model& model, const std::vecto
                                             std::map<Profile, int64_t>& together) {
   auto stacks = FoldedStacks::make(model);
   if (!stacks) return std::move(stacks).error();
-  // The one that needs the longest moments most likely comes first: what was made of the others in vain is little.
-  std::vector<Profile> order = profiles;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](Profile a, Profile b) { return samples_of(model, a).size() > samples_of(model, b).size(); });
-  std::vector<PagePart> parts;
-  for (size_t i = 0; i < order.size();) {
-    auto tree = build_profile_tree(model, order[i], *stacks, threads, &time);
+  struct Made {
+    Profile profile;
+    ProfileTree tree;
+    int64_t moment_ns;  // of then: later ones may need longer moments
+  };
+  std::vector<Made> made;
+  for (const Profile profile : profiles) {
+    auto tree = build_profile_tree(model, profile, *stacks, threads, &time);
     if (!tree) return std::move(tree).error();
-    if (!*tree) {
-      parts.clear();
-      i = 0;
-      time.coarsen();
-      continue;
-    }
-    together[order[i]] = (*tree)->together;
-    parts.push_back({part_of(order[i]), encode_profile_tree(**tree, time.moments())});
-    ++i;
+    together[profile] = tree->together;
+    made.push_back({profile, *std::move(tree), time.moment_ns()});
+  }
+  std::vector<PagePart> parts;
+  for (Made& each : made) {
+    if (each.moment_ns != time.moment_ns()) join_moments(each.tree.moments, time.moment_ns() / each.moment_ns);
+    parts.push_back({part_of(each.profile), encode_profile_tree(each.tree, time.moments())});
+    each.tree = {};
   }
   return parts;
 }
@@ -148,7 +148,7 @@ Result<std::vector<PagePart>> PageParts::make_against(const Model& model, const 
     auto tree_before = build_profile_tree(before, profile, *stacks_before, threads_before, nullptr);
     if (!tree_before) return std::move(tree_before).error();
     const ProfileTree joined =
-        join_trees(**tree, threads, **tree_before, threads_before, scale_of(before, model, profile, per));
+        join_trees(*tree, threads, *tree_before, threads_before, scale_of(before, model, profile, per));
     parts.push_back({part_of(profile), encode_profile_tree(joined, time.moments())});
     head.profiles.push_back(profile);
   }

@@ -24,12 +24,13 @@ PageTime::PageTime(const analysis::Model& model)
   while (moments_ > kMostMoments) coarsen();
 }
 
-void PageTime::coarsen() {
-  // Of so long ones there is no next: the recording is one moment then.
-  if (moment_ns_ > INT64_MAX / 4) return;
-  moment_ns_ = step_ == 1 ? moment_ns_ / 2 * 5 : moment_ns_ * 2;
-  step_ = (step_ + 1) % 3;
+uint32_t PageTime::coarsen() {
+  const uint32_t ratio = is_two_ ? 5 : 2;
+  if (moments_ == 1 || moment_ns_ > INT64_MAX / ratio) return 1;
+  moment_ns_ *= ratio;
+  is_two_ = !is_two_;
   count_moments();
+  return ratio;
 }
 
 void PageTime::count_moments() {

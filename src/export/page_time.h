@@ -30,8 +30,9 @@ class PageTime {
     if (__builtin_sub_overflow(time_ns, start_ns_, &since)) since = time_ns < start_ns_ ? 0 : INT64_MAX;
     return std::max<int64_t>(since, 0);
   }
-  // The next longer moments: 1, 2, 5, 10, ... ms.
-  void coarsen();
+  // The next longer moments: 1, 2, 10, 20, 100, ... ms. Each is made of whole ones of those before, of how many is the
+  // answer; 1 if the recording is one moment already.
+  uint32_t coarsen();
 
  private:
   void count_moments();
@@ -39,7 +40,7 @@ class PageTime {
   int64_t start_ns_ = 0;
   int64_t length_ns_ = 0;
   int64_t moment_ns_ = 1'000'000;
-  int step_ = 0;  // of 1, 2, 5
+  bool is_two_ = false;  // times a power of ten
   uint32_t moments_ = 1;
 };
 

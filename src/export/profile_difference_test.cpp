@@ -36,7 +36,7 @@ ProfileTree tree_of(const analysis::Model& model, const PageThreads& threads) {
   const auto stacks = FoldedStacks::make(model);
   auto tree = build_profile_tree(model, Profile::kCpu, *stacks, threads, nullptr);
   EXPECT_TRUE(tree.ok());
-  return tree.ok() ? **std::move(tree) : ProfileTree{};
+  return tree.ok() ? *std::move(tree) : ProfileTree{};
 }
 
 TEST(ProfileDifference, has_the_nodes_of_both_by_thread_and_stable_name) {

@@ -101,44 +101,74 @@ class Places {
   std::vector<Place> all_;
 };
 
+// Rows of the same moment and node become one; afterwards they are in that order.
+void compact(std::vector<MomentRow>& rows) {
+  std::sort(rows.begin(), rows.end(), [](const MomentRow& a, const MomentRow& b) {
+    return a.moment != b.moment ? a.moment < b.moment : a.node < b.node;
+  });
+  size_t kept = 0;
+  for (const MomentRow& row : rows) {
+    if (kept > 0 && rows[kept - 1].moment == row.moment && rows[kept - 1].node == row.node) {
+      rows[kept - 1].self = add_weight(rows[kept - 1].self, row.self);
+      rows[kept - 1].samples += row.samples;
+    } else {
+      rows[kept++] = row;
+    }
+  }
+  rows.resize(kept);
+}
+
 // What places got in each moment. Most samples come in the order of time: what has to be put together afterwards is
-// little.
+// little. If it becomes too much, moments become longer.
 class MomentRows {
  public:
-  // False: there are too many.
-  bool add(const std::vector<Place>& places, const Place& place) {
-    if (place.samples_now == 0) return true;
-    if (rows_.size() == 2 * kMostMomentRows && !compact()) return false;
-    rows_.push_back({place.moment, static_cast<uint32_t>(&place - places.data()), place.self_now, place.samples_now});
-    return true;
+  MomentRows(PageTime& time, std::vector<Place>& places, size_t most) : time_(time), places_(places), most_(most) {}
+
+  [[nodiscard]] uint32_t moment_of(int64_t time_ns) const { return time_.moment_of(time_ns); }
+  // What the place has got in its moment, which is over; true if that moment is now longer than it was.
+  bool end_moment(Place& place) {
+    const bool longer = rows_.size() >= limit_ && make_room();
+    rows_.push_back({place.moment, static_cast<uint32_t>(&place - places_.data()), place.self_now, place.samples_now});
+    place.self_now = 0;
+    place.samples_now = 0;
+    return longer;
   }
 
-  // By moment and node. Nothing if there are too many.
-  std::optional<std::vector<MomentRow>> finish(const std::vector<Place>& places) {
-    if (!compact()) return std::nullopt;
-    for (MomentRow& row : rows_) row.node = places[row.node].node;
-    compact();
+  // By moment and node, once places have their nodes.
+  std::vector<MomentRow> finish() {
+    for (Place& place : places_) {
+      if (place.samples_now > 0) end_moment(place);
+    }
+    for (MomentRow& row : rows_) row.node = places_[row.node].node;
+    compact(rows_);
+    while (rows_.size() > most_) {
+      const uint32_t ratio = time_.coarsen();
+      if (ratio == 1) break;
+      join_moments(rows_, ratio);
+    }
     return std::move(rows_);
   }
 
  private:
-  bool compact() {
-    std::sort(rows_.begin(), rows_.end(), [](const MomentRow& a, const MomentRow& b) {
-      return a.moment != b.moment ? a.moment < b.moment : a.node < b.node;
-    });
-    size_t kept = 0;
-    for (const MomentRow& row : rows_) {
-      if (kept > 0 && rows_[kept - 1].moment == row.moment && rows_[kept - 1].node == row.node) {
-        rows_[kept - 1].self = add_weight(rows_[kept - 1].self, row.self);
-        rows_[kept - 1].samples += row.samples;
-      } else {
-        rows_[kept++] = row;
-      }
+  bool make_room() {
+    compact(rows_);
+    bool longer = false;
+    while (rows_.size() > most_) {
+      const uint32_t ratio = time_.coarsen();
+      if (ratio == 1) break;
+      join_moments(rows_, ratio);
+      for (Place& place : places_) place.moment /= ratio;
+      longer = true;
     }
-    rows_.resize(kept);
-    return kept <= kMostMomentRows;
+    // Of one moment there are no more rows than places.
+    limit_ = std::max(2 * most_, 2 * rows_.size());
+    return longer;
   }
 
+  PageTime& time_;
+  std::vector<Place>& places_;
+  const size_t most_;
+  size_t limit_ = 2 * most_;     // then there have to be fewer
   std::vector<MomentRow> rows_;  // `node` is a place until the end
 };
 
@@ -374,16 +404,22 @@ Result<FoldedStacks> FoldedStacks::make(const Model& model) {
   return out;
 }
 
-Result<std::optional<ProfileTree>> build_profile_tree(const Model& model, analysis::Profile profile,
-                                                      const FoldedStacks& stacks, const PageThreads& threads,
-                                                      const PageTime* time, size_t most_nodes) {
+void join_moments(std::vector<MomentRow>& rows, int64_t ratio) {
+  for (MomentRow& row : rows) row.moment = static_cast<uint32_t>(row.moment / ratio);
+  compact(rows);
+}
+
+Result<ProfileTree> build_profile_tree(const Model& model, analysis::Profile profile, const FoldedStacks& stacks,
+                                       const PageThreads& threads, PageTime* time, size_t most_nodes,
+                                       size_t most_rows) {
   Places found(threads.size());
   std::vector<Place>& places = found.all();
-  MomentRows moments;
+  std::optional<MomentRows> moments;
+  if (time != nullptr) moments.emplace(*time, places, most_rows);
   struct Known {
-    uint32_t row, frame, moment;
+    uint32_t row, frame;
     bool imprecise;
-    int64_t weight;
+    int64_t time_ns, weight;
   };
   std::array<Known, 64> batch;
   const analysis::Samples& samples = samples_of(model, profile);
@@ -394,8 +430,8 @@ Result<std::optional<ProfileTree>> build_profile_tree(const Model& model, analys
       if (!threads.has(sample.thread) || sample.stack.value >= stacks.of_stack.size()) {
         return Error{Errc::kCorrupt, "a sample refers to a thread or stack that is not there"};
       }
-      batch[count] = {threads.row_of(sample.thread), stacks.of_stack[sample.stack.value],
-                      time != nullptr ? time->moment_of(sample.time_ns) : 0, sample.imprecise, sample.weight};
+      batch[count] = {threads.row_of(sample.thread), stacks.of_stack[sample.stack.value], sample.imprecise,
+                      sample.time_ns, sample.weight};
       found.will_look(batch[count].row, batch[count].frame);
     }
     for (size_t i = 0; i < count; ++i) found.will_change(batch[i].row, batch[i].frame);
@@ -405,31 +441,25 @@ Result<std::optional<ProfileTree>> build_profile_tree(const Model& model, analys
       place.self = add_weight(place.self, sample.weight);
       place.samples += 1;
       place.imprecise += sample.imprecise ? 1 : 0;
-      if (time == nullptr) continue;
-      if (sample.moment != place.moment) {
-        if (!moments.add(places, place)) return std::optional<ProfileTree>();
-        place.moment = sample.moment;
-        place.self_now = 0;
-        place.samples_now = 0;
+      if (!moments) continue;
+      uint32_t moment = moments->moment_of(sample.time_ns);
+      if (moment != place.moment) {
+        if (place.samples_now > 0 && moments->end_moment(place)) moment = moments->moment_of(sample.time_ns);
+        place.moment = moment;
       }
       place.self_now = add_weight(place.self_now, sample.weight);
       place.samples_now += 1;
     }
   }
-  for (const Place& place : places) {
-    if (!moments.add(places, place)) return std::optional<ProfileTree>();
-  }
 
   ProfileTree tree;
   TreeEmitter emitter(stacks, tree);
   emit_trees(places, emitter, most_nodes);
-  auto rows = moments.finish(places);
-  if (!rows) return std::optional<ProfileTree>();
-  tree.moments = *std::move(rows);
+  if (moments) tree.moments = moments->finish();
   if (profile == analysis::Profile::kCpu && threads.not_sampled()) {
     add_unsampled(model, *threads.not_sampled(), emitter, tree);
   }
-  return std::optional(std::move(tree));
+  return tree;
 }
 
 }  // namespace tarsier::exporting

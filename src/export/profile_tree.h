@@ -77,11 +77,13 @@ class FoldedStacks {
   std::vector<uint32_t> of_stack;  // by StackIndex
 };
 
-// Fails only if the model contradicts itself. Nothing if there are more than kMostMomentRows rows by moment: then these
-// have to be longer. Without a time there are none.
-Result<std::optional<ProfileTree>> build_profile_tree(const analysis::Model& model, analysis::Profile profile,
-                                                      const FoldedStacks& stacks, const PageThreads& threads,
-                                                      const PageTime* time, size_t most_nodes = kMostTreeNodes);
+// Fails only if the model contradicts itself. Moments become longer if there are more than `most_rows` rows by moment,
+// unless there is only one left. Without a time there are none.
+Result<ProfileTree> build_profile_tree(const analysis::Model& model, analysis::Profile profile,
+                                       const FoldedStacks& stacks, const PageThreads& threads, PageTime* time,
+                                       size_t most_nodes = kMostTreeNodes, size_t most_rows = kMostMomentRows);
+// Of a tree that was made with shorter moments: `ratio` of them are one now.
+void join_moments(std::vector<MomentRow>& rows, int64_t ratio);
 
 // The part `profile-NAME`.
 std::string encode_profile_tree(const ProfileTree& tree, uint32_t moments);

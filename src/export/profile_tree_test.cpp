@@ -29,8 +29,8 @@ Built built(const Model& model, Profile profile = Profile::kCpu) {
   const auto stacks = FoldedStacks::make(model);
   EXPECT_TRUE(stacks.ok());
   auto tree = build_profile_tree(model, profile, *stacks, made.threads, &made.time);
-  EXPECT_TRUE(tree.ok() && tree->has_value());
-  if (tree.ok() && *tree) made.tree = **std::move(tree);
+  EXPECT_TRUE(tree.ok());
+  if (tree.ok()) made.tree = *std::move(tree);
   return made;
 }
 
@@ -164,7 +164,7 @@ TEST(ProfileTree, refuses_a_model_that_contradicts_itself) {
   for (const Model* bad : {&bad_parent, &bad_method}) EXPECT_EQ(FoldedStacks::make(*bad).error().code, Errc::kCorrupt);
   const auto stacks = FoldedStacks::make(model.model);
   for (const Model* bad : {&bad_stack, &bad_thread}) {
-    const PageTime time(*bad);
+    PageTime time(*bad);
     const auto tree = build_profile_tree(*bad, Profile::kCpu, *stacks, PageThreads(*bad), &time);
     ASSERT_FALSE(tree.ok());
     EXPECT_EQ(tree.error().code, Errc::kCorrupt);
@@ -184,11 +184,11 @@ TEST(ProfileTree, takes_the_lightest_together_if_there_are_too_many_nodes) {
   }
   model.sample(thread, model.frame({}, "B.run", FrameType::kC2, 1), 2);
   const PageThreads threads(model.model);
-  const PageTime time(model.model);
+  PageTime time(model.model);
   const auto stacks = FoldedStacks::make(model.model);
   auto tree = build_profile_tree(model.model, Profile::kCpu, *stacks, threads, &time, 5);
-  ASSERT_TRUE(tree.ok() && tree->has_value());
-  const Built made{threads, time, **tree};
+  ASSERT_TRUE(tree.ok());
+  const Built made{threads, time, *tree};
   EXPECT_EQ(drawn(made),
             "main\n"
             "  A.run c2:1 0 0\n"
@@ -282,6 +282,43 @@ TEST(ProfilePart, has_all_of_the_tree_in_columns) {
   EXPECT_THAT(columns.numbers("moment_samples"), ElementsAre(1, 2));
 }
 
+// As if moments had been that long from the start on.
+TEST(ProfileTree, has_longer_moments_if_there_are_too_many_rows) {
+  std::vector<int64_t> at;
+  for (int64_t i = 0; i < 3000; ++i) at.push_back(i * 7919 % 10'000);
+  const Model model = with_samples_at(at);
+  const auto stacks = FoldedStacks::make(model);
+  const PageThreads threads(model);
+  for (const size_t most : {1u, 7u, 100u, 1000u}) {
+    PageTime time(model);
+    const auto tree = build_profile_tree(model, Profile::kCpu, *stacks, threads, &time, kMostTreeNodes, most);
+    ASSERT_TRUE(tree.ok());
+    EXPECT_TRUE(tree->moments.size() <= most || time.moments() == 1) << most;
+    const auto whole = build_profile_tree(model, Profile::kCpu, *stacks, threads, &time);
+    ASSERT_EQ(whole->moments.size(), tree->moments.size());
+    for (size_t i = 0; i < whole->moments.size(); ++i) {
+      const MomentRow &a = whole->moments[i], &b = tree->moments[i];
+      EXPECT_TRUE(a.moment == b.moment && a.node == b.node && a.self == b.self && a.samples == b.samples) << i;
+    }
+  }
+}
+
+TEST(ProfileTree, ends_with_more_places_than_rows_in_one_moment) {
+  ModelForTest model;
+  const auto thread = model.thread("main");
+  for (int i = 0; i < 500; ++i) {
+    model.sample(thread, model.frame({}, "A.f" + std::to_string(i), FrameType::kC2, 1), 1);
+  }
+  const auto stacks = FoldedStacks::make(model.model);
+  PageTime time(model.model);
+  const auto tree = build_profile_tree(model.model, Profile::kCpu, *stacks, PageThreads(model.model), &time, 10, 20);
+  ASSERT_TRUE(tree.ok());
+  int64_t all = 0;
+  for (const MomentRow& row : tree->moments) all += row.self;
+  EXPECT_EQ(all, 500);
+  EXPECT_EQ(time.moments(), 1u);
+}
+
 TEST(PageTime, has_the_shortest_moments_of_which_there_are_not_too_many) {
   const auto moment_of = [](Nanos duration) {
     Model model;
@@ -295,9 +332,10 @@ TEST(PageTime, has_the_shortest_moments_of_which_there_are_not_too_many) {
   EXPECT_EQ(moment_of(millis(8191)), 1);
   EXPECT_EQ(moment_of(millis(8192)), 1);
   EXPECT_EQ(moment_of(millis(8193)), 2);
-  EXPECT_EQ(moment_of(seconds(30)), 5);
-  EXPECT_EQ(moment_of(seconds(60)), 10);
-  EXPECT_EQ(moment_of(seconds(3600)), 500);
+  EXPECT_EQ(moment_of(seconds(16)), 2);
+  EXPECT_EQ(moment_of(seconds(30)), 10);
+  EXPECT_EQ(moment_of(seconds(100)), 20);
+  EXPECT_EQ(moment_of(seconds(3600)), 1000);
   EXPECT_GT(moment_of(Nanos(INT64_MAX)), 1'000'000'000);
 }
 
