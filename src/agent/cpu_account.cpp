@@ -334,7 +334,7 @@ void CpuAccount::write(Entry& entry) {
   const Nanos now = monotonic_now();
   if (entry.generation != writer_.generation()) {
     entry.generation = writer_.generation();
-    const std::string_view java_name = entry.java_id != 0 ? entry.name : "";
+    const std::string_view java_name = entry.java_id != 0 ? std::string_view(entry.name) : std::string_view();
     entry.id = writer_.thread({entry.name, entry.tid, java_name, entry.java_id, false, entry.group});
   }
   const Resources resources = resources_of(entry);
