@@ -9,6 +9,7 @@ namespace {
 
 std::vector<std::string> type_names() {
   std::vector<std::string> names;
+  names.reserve(static_cast<size_t>(recording::FrameType::kCount));
   for (int i = 0; i < static_cast<int>(recording::FrameType::kCount); ++i) {
     names.emplace_back(recording::frame_type_name(static_cast<recording::FrameType>(i)));
   }
