@@ -22,7 +22,7 @@ namespace tarsier::serve {
 // When a look at what has been read so far is worth its time.
 class Schedule {
  public:
-  explicit Schedule(Nanos begin, Nanos first = seconds(1)) : begin_(begin), next_(begin + first) {}
+  explicit Schedule(Nanos begin, Nanos first = millis(250)) : begin_(begin), next_(begin + first) {}
   [[nodiscard]] bool due(Nanos now) const { return now >= next_; }
   // All looks together take less than a quarter of the time: else the reading would hardly get on.
   void looked(Nanos began, Nanos ended);

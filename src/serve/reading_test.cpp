@@ -20,7 +20,7 @@ namespace {
 using State = Progress::State;
 
 TEST(Schedule, looks_ever_more_rarely_and_never_for_more_than_a_quarter_of_the_time) {
-  Schedule schedule(seconds(100));
+  Schedule schedule(seconds(100), seconds(1));
   EXPECT_FALSE(schedule.due(seconds(100)));
   EXPECT_FALSE(schedule.due(millis(100'999)));
   EXPECT_TRUE(schedule.due(seconds(101)));
