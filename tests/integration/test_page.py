@@ -10,7 +10,8 @@ from harness import DEADLINE, ROOT, TARSIER, javac, jdks, report, tarsier
 from page_reader import nanoseconds, needs_a_browser, read, table
 from workloads import compile_workloads
 
-pytestmark = needs_a_browser
+# One worker, so one recording of each program.
+pytestmark = [needs_a_browser, pytest.mark.xdist_group("page")]
 
 ENGINES = ["--cpu", "--alloc", "--lock", "--waits=1ms"]
 # Recorded from their start to their end: what they do, and for how long, does not matter here.
