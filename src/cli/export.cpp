@@ -32,27 +32,26 @@
 namespace tarsier::cli {
 namespace {
 
-std::string file_name(const analysis::Model& model) {
-  return model.file.substr(model.file.rfind('/') + 1);
-}
-
 struct Format {
   std::string_view name;
   bool binary;
-  Status (*write)(const analysis::Model& model, std::ostream& out);  // null of csv: export_csv()
+  // Null of csv: export_csv(). `page`: what the page wants to know was asked while the model was loaded.
+  Status (*write)(const analysis::Model& model, const exporting::PageParts& page, std::ostream& out);
   // Of formats that are made of the file as it is, not of what it means.
   Status (*convert)(std::span<const uint8_t> recording, int fd) = nullptr;
 };
 constexpr Format kFormats[] = {
-    {"collapsed", false, exporting::export_collapsed},
+    {"collapsed", false,
+     [](const auto& model, const auto&, auto& out) { return exporting::export_collapsed(model, out); }},
     {"html", false,
-     [](const analysis::Model& model, std::ostream& out) {
-       return exporting::export_html(model, file_name(model), out);
+     [](const auto& model, const auto& page, auto& out) {
+       return exporting::export_html(model, title_of(model.file), out, page);
      }},
-    {"pprof", true, exporting::export_pprof},
+    {"pprof", true, [](const auto& model, const auto&, auto& out) { return exporting::export_pprof(model, out); }},
     {"speedscope", false,
-     [](const analysis::Model& model, std::ostream& out) { return exporting::export_speedscope(model, out); }},
-    {"svg", false, exporting::export_speedup_stack},
+     [](const auto& model, const auto&, auto& out) { return exporting::export_speedscope(model, out); }},
+    {"svg", false,
+     [](const auto& model, const auto&, auto& out) { return exporting::export_speedup_stack(model, out); }},
     {"csv", false, nullptr},
     {"jfr", true, nullptr, archive::write_all},
     {"jfr.zst", true, nullptr, archive::pack},
@@ -66,16 +65,8 @@ constexpr Option kOptions[] = {
      .allowed = "collapsed,html,pprof,speedscope,svg,csv,jfr,jfr.zst"},
     kWeightOption,
     {.name = "wakers", .help = "with --weight waits: who ended them, above the stacks that waited"},
-    {.name = "against",
-     .kind = Kind::kFile,
-     .value = "FILE",
-     .help = "of html: show how it differs from this earlier recording"},
-    {.name = "per",
-     .kind = Kind::kWord,
-     .value = "SCALE",
-     .fallback = "second",
-     .help = "with --against, on which scale: time per second, of the whole run, as a share",
-     .allowed = "second,run,share"},
+    kAgainstOption,
+    kPerOption,
     {.name = "output",
      .letter = 'o',
      .kind = Kind::kFile,
@@ -175,7 +166,7 @@ int export_against(const Arguments& arguments, const analysis::Model& model) {
   const auto per = analysis::value_named(arguments.text("per"), analysis::kScales);
   const auto written = write_output(arguments, [&](int fd) {
     return through_stream(fd, [&](std::ostream& out) {
-      const std::string title = file_name(model) + " against " + file_name(*before);
+      const std::string title = title_of(model.file) + " against " + title_of(before->file);
       return exporting::export_html_against(model, *before, per, title, out);
     });
   });
@@ -217,8 +208,7 @@ int run_export(const Arguments& arguments) {
   if (format.write == nullptr) return export_csv(arguments);
   // The page shows locks, too: of a large recording only while it is read.
   exporting::PageParts page;
-  const bool to_page = format.name == "html";
-  analysis::LockPass locks(to_page ? std::optional(page.question()) : std::nullopt);
+  analysis::LockPass locks(format.name == "html" ? std::optional(page.question()) : std::nullopt);
   auto model = load_recording_operand("export", arguments, &locks);
   if (!model) return fail(model.error());
   if (arguments.has("wakers")) {
@@ -226,9 +216,7 @@ int run_export(const Arguments& arguments) {
   }
   if (arguments.has("against")) return export_against(arguments, *model);
   const auto written = write_output(arguments, [&](int fd) {
-    return through_stream(fd, [&](std::ostream& out) {
-      return to_page ? exporting::export_html(*model, file_name(*model), out, page) : format.write(*model, out);
-    });
+    return through_stream(fd, [&](std::ostream& out) { return format.write(*model, page, out); });
   });
   if (!written) return fail(written.error());
   return tell_problems(*model);

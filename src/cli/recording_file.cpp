@@ -21,6 +21,10 @@ Result<std::string> recording_operand(const std::string& command, std::span<cons
   return operands[0];
 }
 
+std::string title_of(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
 Status check_recording(const std::string& path) {
   const auto file = recording::MappedFile::open(path);
   if (!file) {

@@ -36,10 +36,24 @@ inline constexpr Option kTopOption = {.name = "top",
                                       .help = "rows of a list",
                                       .min = 1,
                                       .max = 1'000'000};
+// Of those whose page can show two of them.
+inline constexpr Option kAgainstOption = {.name = "against",
+                                          .kind = Kind::kFile,
+                                          .value = "FILE",
+                                          .help = "on the page: show how it differs from this earlier recording"};
+inline constexpr Option kPerOption = {
+    .name = "per",
+    .kind = Kind::kWord,
+    .value = "SCALE",
+    .fallback = "second",
+    .help = "with --against, on which scale: time per second, of the whole run, as a share",
+    .allowed = "second,run,share"};
 inline constexpr Option kSignaturesOption = {.name = "signatures", .help = "tell overloaded methods apart"};
 
 // The file that the command's only operand names.
 Result<std::string> recording_operand(const std::string& command, std::span<const std::string> operands);
+// What a page is called that shows it: its name, without folders.
+std::string title_of(const std::string& path);
 // Whether there is a recording in it at all, as far as can be told at once.
 Status check_recording(const std::string& path);
 // The recording in a file, a .jfr or .jfr.zst, with that profile (empty: the first that it has). Its errors are never

@@ -25,16 +25,8 @@ namespace tarsier::cli {
 namespace {
 
 constexpr Option kOptions[] = {
-    {.name = "against",
-     .kind = Kind::kFile,
-     .value = "FILE",
-     .help = "show how it differs from this earlier recording"},
-    {.name = "per",
-     .kind = Kind::kWord,
-     .value = "SCALE",
-     .fallback = "second",
-     .help = "with --against, on which scale: time per second, of the whole run, as a share",
-     .allowed = "second,run,share"},
+    kAgainstOption,
+    kPerOption,
     {.name = "no-open", .help = "start no browser"},
     {.name = "port",
      .kind = Kind::kNumber,
@@ -62,10 +54,6 @@ constexpr CommandSpec kSpec = {
         "tarsier export FILE --to html writes the same page as a file, to keep or send.",
 };
 
-std::string file_name(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);
-}
-
 struct Wanted {
   std::string file;
   std::string against;  // empty: nothing
@@ -78,10 +66,9 @@ class OneRecording {
   explicit OneRecording(const Wanted& wanted) : wanted_(wanted), locks_(page_.question()) {}
 
   serve::ReadingSteps steps(std::function<void(const Result<analysis::Model>&)> ended) {
-    return {
-        .load = [this](const auto& watch) { return load_recording(wanted_.file, {}, &locks_, watch); },
-        .parts = [this](const auto& model, double done) { return page_.make(model, file_name(wanted_.file), done); },
-        .ended = std::move(ended)};
+    return {.load = [this](const auto& watch) { return load_recording(wanted_.file, {}, &locks_, watch); },
+            .parts = [this](const auto& model, double done) { return page_.make(model, title_of(wanted_.file), done); },
+            .ended = std::move(ended)};
   }
 
  private:
@@ -114,7 +101,7 @@ class Comparison {
   }
   [[nodiscard]] Result<std::vector<exporting::PagePart>> parts(const analysis::Model& model, double done) const {
     if (done < 1) return Error{Errc::kIncomplete, "not yet"};
-    const std::string title = file_name(wanted_.file) + " against " + file_name(wanted_.against);
+    const std::string title = title_of(wanted_.file) + " against " + title_of(wanted_.against);
     return exporting::PageParts::make_against(model, *before_, wanted_.per, title);
   }
 
