@@ -41,3 +41,11 @@ def test_there_may_be_more_of_them_than_are_known_at_a_time(jdk, classes, tmp_pa
     names, nameless = park(jdk, classes, tmp_path, 5000, 1, [])
     assert names > 30_000
     assert names + nameless > 59_900
+
+
+@pytest.mark.every_jvm
+def test_two_with_the_same_hash_are_told_apart_by_their_classes(jdk, classes, tmp_path):
+    """31 bits are few for tens of thousands of objects. Here the hash is the address: that of many before the last
+    collection, too."""
+    same_again = ["-XX:+UnlockExperimentalVMOptions", "-XX:hashCode=4", "-XX:+UseSerialGC", "-Xmn2m"]
+    park(jdk, classes, tmp_path, 1500, 1, same_again)

@@ -132,10 +132,19 @@ void LockCapture::write(Local& mine, LockRecord& record) noexcept {
 }
 
 uint32_t LockCapture::name_of(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) noexcept {
-  jint identity = 0;
+  jint identity = 0, class_identity = 0;
   if (jvmti->GetObjectHashCode(object, &identity) != JVMTI_ERROR_NONE || identity == 0) return 0;
-  const auto key = static_cast<uint64_t>(static_cast<uint32_t>(identity));
-  if (const uint32_t known = known_names_->find(key)) return known;
+  // Of tens of thousands of objects two may well have the same 31 bits: that of their class keeps most of them apart.
+  jclass klass = jni->GetObjectClass(object);
+  const bool has_class = jvmti->GetObjectHashCode(klass, &class_identity) == JVMTI_ERROR_NONE;
+  const uint64_t key = uint64_t{static_cast<uint32_t>(class_identity)} << 32 | static_cast<uint32_t>(identity);
+  const uint32_t known = has_class ? known_names_->find(key) : 0;
+  const uint32_t number = known == 0 && has_class ? give_name(jvmti, klass, identity, key) : known;
+  jni->DeleteLocalRef(klass);
+  return number;
+}
+
+uint32_t LockCapture::give_name(jvmtiEnv* jvmti, jclass klass, jint identity, uint64_t key) noexcept {
   const auto lost = [&] {
     counters_.add(LockCount::kNameLost);
     return 0;
@@ -143,11 +152,8 @@ uint32_t LockCapture::name_of(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) noex
   const auto given = [this](uint32_t until) { return until - forgotten_names_.load(std::memory_order_relaxed); };
   // Others would take the place of those that are still known.
   if (given(last_name_.load(std::memory_order_relaxed)) >= kMostNames) return lost();
-  jclass klass = jni->GetObjectClass(object);
   JvmtiMemory<char> signature(jvmti);
-  const bool told = jvmti->GetClassSignature(klass, signature.out(), nullptr) == JVMTI_ERROR_NONE;
-  jni->DeleteLocalRef(klass);
-  if (!told) return lost();
+  if (jvmti->GetClassSignature(klass, signature.out(), nullptr) != JVMTI_ERROR_NONE) return lost();
   LockName name{};
   constexpr size_t kLongest = UINT16_MAX;
   name.text_bytes = static_cast<uint32_t>(std::min(std::strlen(signature.get()), kLongest));

@@ -163,6 +163,7 @@ class LockCapture final : public ThreadListener {
   uint32_t copy_chain(Local& local, hotspot::Fragment& fragment, const hotspot::LightWalk::Chain& chain,
                       uint64_t lock_record) noexcept;
   uint32_t name_of(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) noexcept;
+  uint32_t give_name(jvmtiEnv* jvmti, jclass klass, jint identity, uint64_t key) noexcept;
   // Of what a thread parks on: its owner, or the lock whose condition it is.
   void describe_blocker(jvmtiEnv* jvmti, JNIEnv* jni, jobject blocker, LockRecord& record) noexcept;
   // Is that known of a blocker of this name?
