@@ -62,6 +62,24 @@ TEST(ClockChoice, the_kernels_clock_has_no_signal_and_is_for_who_names_it) {
   EXPECT_NE(choose_clock({})->name, "ebpf");
 }
 
+TEST(ClockChoice, who_finds_waits_in_the_kernel_samples_there_too_unless_another_clock_is_asked_for) {
+  control::SessionOptions options;
+  options.cpu = options.waits = true;
+  EXPECT_EQ(implied_clock(options), "");
+  options.waits_by = "ebpf";
+  EXPECT_EQ(implied_clock(options), "ebpf");
+  const auto choice = choose_clock(options, implied_clock(options));
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->name, "ebpf");
+  EXPECT_THAT(choice->why, HasSubstr("as for the waits"));
+  EXPECT_NE(choose_clock(options)->name, "ebpf") << "what is left if it does not work";
+  options.clock = "cputimer";
+  EXPECT_EQ(implied_clock(options), "");
+  options.clock = "";
+  options.engine = "agct";
+  EXPECT_EQ(implied_clock(options), "");
+}
+
 TEST(ClockChoice, baselines_are_never_chosen_by_themselves) {
   const auto choice = choose_clock({});
   ASSERT_TRUE(choice);

@@ -62,6 +62,12 @@ class JvmCrashed(Exception):
     """Never by chance: script/test gives it no second try."""
 
 
+def forget_socket(pid):
+    """A JVM that was killed leaves the socket by which it could be attached to, and its pid may come back as another
+    user's: then nobody can attach to that one."""
+    pathlib.Path(f"/tmp/.java_pid{pid}").unlink(missing_ok=True)
+
+
 class Program:
     """A Java program of tests/java. Use it in a `with`; it is killed at the end if it still runs."""
 
@@ -86,6 +92,7 @@ class Program:
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait(DEADLINE)
+        forget_socket(self.pid)
         for reader in self._readers:
             reader.join(DEADLINE)
         if self.process.returncode in CRASHES or any(FATAL_ERROR in line for line in self.lines + self.errors):
@@ -216,12 +223,9 @@ def wait_for_recording(file, by=None, at_least=1):
 
 
 def wait_until_ready(program):
-    """Reads the line with which our programs say that they have begun; nobody has attached to them yet.
-
-    A killed JVM leaves its attach socket behind. Once its pid comes round again, a JVM of another user can not remove it.
-    """
+    """Reads the line with which our programs say that they have begun; nobody has attached to them yet."""
     assert program.stdout.readline() == "READY\n"
-    pathlib.Path(f"/tmp/.java_pid{program.pid}").unlink(missing_ok=True)
+    forget_socket(program.pid)
 
 
 def report(file, view="hot,threads,quality", *arguments):

@@ -3,7 +3,7 @@ there: who waits, how long, and who ends it."""
 import subprocess
 
 import pytest
-from harness import (DEADLINE, engine, report, tarsier, threads_of, wait_for_recording, wait_until)
+from harness import DEADLINE, engine, forget_socket, report, tarsier, threads_of, wait_for_recording, wait_until
 from test_exit_codes import needs_root, open_folder, record_as  # noqa: F401  (a fixture)
 from test_kernel_path import RIGHTS, wait_until_nothing_is_held
 from test_waits import kernel_finds_waits
@@ -33,6 +33,7 @@ class Waiters:
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.pid = self.process.pid
         wait_until(lambda: "asksProcess" in threads_of(self.pid).values(), "the program waits")
+        forget_socket(self.pid)
         return self
 
     def __exit__(self, *_):

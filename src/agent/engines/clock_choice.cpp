@@ -173,22 +173,32 @@ constexpr std::array<Candidate, 8> kClocks = {{{"perf", try_perf, true},
 
 }  // namespace
 
+std::string_view implied_clock(const control::SessionOptions& options) {
+  const bool decodes_fragments = options.engine.empty() || options.engine == "fragment";
+  const bool waits_in_kernel = options.waits && options.waits_by == "ebpf";
+  return options.clock.empty() && waits_in_kernel && decodes_fragments ? kKernelClock : std::string_view();
+}
+
 Result<ClockChoice> choose_clock(const control::SessionOptions& options) {
+  return choose_clock(options, options.clock);
+}
+
+Result<ClockChoice> choose_clock(const control::SessionOptions& options, std::string_view wanted) {
   std::string known, refused;
   Errc code = Errc::kUsage;
   for (const Candidate& candidate : kClocks) {
     known += (known.empty() ? "" : ", ") + std::string(candidate.name);
-    if (options.clock.empty() ? !candidate.automatic : options.clock != candidate.name) continue;
+    if (wanted.empty() ? !candidate.automatic : wanted != candidate.name) continue;
     Result<ClockChoice> choice = candidate.try_it(options);
     if (choice) {
-      if (!options.clock.empty()) choice->why = "asked for; " + choice->why;
+      if (!wanted.empty()) choice->why = (options.clock.empty() ? "as for the waits; " : "asked for; ") + choice->why;
       if (!refused.empty()) choice->why += "; better ones do not work: " + refused;
       return choice;
     }
     code = choice.error().code;
     refused += (refused.empty() ? "" : "; ") + std::string(candidate.name) + ": " + choice.error().what;
   }
-  if (refused.empty()) refused = "there is no clock '" + options.clock + "'; there are " + known;
+  if (refused.empty()) refused = "there is no clock '" + std::string(wanted) + "'; there are " + known;
   return Error{code, refused};
 }
 

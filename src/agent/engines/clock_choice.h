@@ -32,7 +32,14 @@ struct ClockChoice {
   bool per_thread = false;  // takes something of the process for each thread, and may find nothing left
 };
 
-// The clock that the options name, or the best that works here.
+// The name of the clock that samples are to come from if nobody asks for one; empty: any. Who finds waits by eBPF has its
+// rights, and pays for it at every context switch: a clock for each thread would cost as much again there, those of the
+// CPUs cost nothing.
+std::string_view implied_clock(const control::SessionOptions& options);
+
+// The clock of that name, or the best that works here if it is empty.
+Result<ClockChoice> choose_clock(const control::SessionOptions& options, std::string_view wanted);
+// The one that the options name, likewise.
 Result<ClockChoice> choose_clock(const control::SessionOptions& options);
 
 }  // namespace tarsier::agent

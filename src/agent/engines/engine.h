@@ -51,6 +51,7 @@ struct EngineContext {
       borrow_kernel_parts;
   std::function<Result<linux::WaitParts>(const linux::bpf::JavaLayout& layout, const linux::WaitMemory& memory)>
       borrow_wait_parts;
+  bool implied_clock_failed = false;  // a clock that nobody has named, see implied_clock()
 };
 
 struct EngineStats {

@@ -61,8 +61,9 @@ Result<control::EngineReport> FragmentEngine::probe() {
 }  // namespace
 
 std::unique_ptr<Engine> make_fragment_engine(EngineContext& context) {
-  const std::string& clock = context.options.clock;
-  if (clock == kKernelClock || clock == kRingClock) return make_kernel_engine(context);
+  const std::string_view implied = context.implied_clock_failed ? std::string_view() : implied_clock(context.options);
+  const std::string_view clock = implied.empty() ? std::string_view(context.options.clock) : implied;
+  if (clock == kKernelClock || clock == kRingClock) return make_kernel_engine(context, clock);
   return std::make_unique<FragmentEngine>(context);
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 class KernelEngine final : public Engine {
  public:
-  explicit KernelEngine(EngineContext& context) : context_(context) {}
+  KernelEngine(EngineContext& context, std::string_view clock) : context_(context), clock_(clock) {}
 
   Result<control::EngineReport> probe() override;
   Status start() override;
@@ -35,6 +35,7 @@ class KernelEngine final : public Engine {
   EngineStats read_stats();
 
   EngineContext& context_;
+  const std::string clock_;
   ClockChoice choice_;
   std::optional<FragmentDecoding> decoding_;
   // Until the end: silence() may come from any thread at any time.
@@ -46,7 +47,7 @@ class KernelEngine final : public Engine {
 };
 
 Result<control::EngineReport> KernelEngine::probe() {
-  auto choice = choose_clock(context_.options);
+  auto choice = choose_clock(context_.options, clock_);
   if (!choice) return std::move(choice).error();
   choice_ = std::move(*choice);
   auto decoding = FragmentDecoding::make(context_, choice_.event, choice_.warnings);
@@ -143,8 +144,8 @@ EngineStats KernelEngine::read_stats() {
 
 }  // namespace
 
-std::unique_ptr<Engine> make_kernel_engine(EngineContext& context) {
-  return std::make_unique<KernelEngine>(context);
+std::unique_ptr<Engine> make_kernel_engine(EngineContext& context, std::string_view clock) {
+  return std::make_unique<KernelEngine>(context, clock);
 }
 
 }  // namespace tarsier::agent

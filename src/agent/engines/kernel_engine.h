@@ -3,11 +3,12 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include "agent/engines/engine.h"
 
 namespace tarsier::agent {
 
-std::unique_ptr<Engine> make_kernel_engine(EngineContext& context);
+std::unique_ptr<Engine> make_kernel_engine(EngineContext& context, std::string_view clock);
 
 }  // namespace tarsier::agent

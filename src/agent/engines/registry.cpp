@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include "agent/engines/agct.h"
 #include "agent/engines/alloc.h"
+#include "agent/engines/clock_choice.h"
 #include "agent/engines/counters.h"
 #include "agent/engines/fragment.h"
 #include "agent/engines/handshake.h"
@@ -79,6 +81,10 @@ Result<std::vector<std::unique_ptr<Engine>>> make_engines(EngineContext& context
 }
 
 std::unique_ptr<Engine> make_next_best(EngineContext& context, const Engine& failed) {
+  if (failed.name() == kCpuEngines[0].name && !implied_clock(context.options).empty() &&
+      !std::exchange(context.implied_clock_failed, true)) {
+    return make_fragment_engine(context);
+  }
   if (!context.options.engine.empty() || context.options.save_fragments > 0 || context.options.native) return nullptr;
   for (size_t i = 0; i + 1 < kCpuEngines.size(); ++i) {
     if (kCpuEngines[i].name == failed.name() && kCpuEngines[i + 1].automatic) return kCpuEngines[i + 1].make(context);
