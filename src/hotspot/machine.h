@@ -97,6 +97,8 @@ class Machine {
   // The return address that the interrupted code may have got by its call and not yet saved, and sp as it is then:
   // the link register, or the word at sp. `word_at_sp`: 0 if it was not copied.
   [[nodiscard]] virtual Position unsaved_return(const Fragment& fragment, uint64_t word_at_sp) const = 0;
+  // While the interpreter makes room for a method's locals: the return address, in a register. 0: it is nowhere else.
+  [[nodiscard]] virtual Address popped_return(const Fragment& fragment) const = 0;
   // The Method* that a method's entry, adapters and the interpreter are given, its bytecode pointer while it runs, and
   // sp of the caller as an adapter passes it.
   [[nodiscard]] virtual Address entry_method(const Fragment& fragment) const = 0;

@@ -212,6 +212,7 @@ class Aarch64 final : public Machine {
   [[nodiscard]] Position unsaved_return(const Fragment& fragment, uint64_t) const override {
     return {fragment.general[30], fragment.sp, fragment.fp};
   }
+  [[nodiscard]] Address popped_return(const Fragment&) const override { return 0; }
   [[nodiscard]] Address entry_method(const Fragment& fragment) const override { return fragment.general[12]; }
   [[nodiscard]] Address bytecode_pointer(const Fragment& fragment) const override { return fragment.general[22]; }
   [[nodiscard]] Address sender_sp(const Fragment& fragment, int major) const override {

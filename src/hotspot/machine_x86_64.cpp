@@ -8,7 +8,7 @@
 namespace tarsier::hotspot {
 namespace {
 
-enum Register { kRbx = 1, kR13 = 13 };  // places in Fragment::general
+enum Register { kRax = 0, kRbx = 1, kR13 = 13 };  // places in Fragment::general
 
 constexpr uint8_t kPushRbp = 0x55, kPopRbp = 0x5d, kRet = 0xc3, kLeave = 0xc9;
 
@@ -108,6 +108,7 @@ class X8664 final : public Machine {
   [[nodiscard]] Position unsaved_return(const Fragment& fragment, uint64_t word_at_sp) const override {
     return {word_at_sp, fragment.sp + 8, fragment.fp};
   }
+  [[nodiscard]] Address popped_return(const Fragment& fragment) const override { return fragment.general[kRax]; }
   [[nodiscard]] Address entry_method(const Fragment& fragment) const override { return fragment.general[kRbx]; }
   [[nodiscard]] Address bytecode_pointer(const Fragment& fragment) const override { return fragment.general[kR13]; }
   [[nodiscard]] Address sender_sp(const Fragment& fragment, int) const override { return fragment.general[kR13]; }

@@ -98,6 +98,7 @@ class StackWalker::Walk {
   bool leave_compiled(const CodeBlob& blob);
   [[nodiscard]] static Address complete_from(const CodeBlob& blob);
   bool leave_interpreter();
+  [[nodiscard]] std::optional<Position> caller_at_entry();
   bool leave_adapter(const CodeBlob& blob);
 
   // Stubs keep frames as they like: try the ways in which it is done, and believe the first that leads somewhere.

@@ -192,18 +192,36 @@ bool StackWalker::Walk::leave_interpreter() {
   if (method != nullptr) return add_interpreted(*method, w_.machine_->bytecode_pointer(f_));
   // At a method's entry: the frame is not there yet, what the caller has passed lies in registers.
   const MethodInfo* entered = w_.methods_->at(w_.machine_->entry_method(f_));
-  const Position caller = unsaved_return();
-  if (entered == nullptr || !may_return_to(caller.pc, true))
-    return (has_frame && leave_unloaded()) || end_with(WalkEnd::kNoMethod);
+  const auto caller = entered != nullptr ? caller_at_entry() : std::nullopt;
+  if (!caller) return (has_frame && leave_unloaded()) || end_with(WalkEnd::kNoMethod);
   out_.start = WalkStart::kHalfBuilt;
   add(FrameKind::kInterpreted, *entered, entered->is_native() ? -1 : 0);
-  at_ = caller;
-  // The frame record may already be pushed.
-  if (holds(f_.fp + 8) && f_.fp >= f_.sp && f_.fp - f_.sp <= 96 && peek(f_.fp + 8) == caller.pc) {
-    at_.fp = word(f_.fp);
-  }
-  at_.sp = std::max(w_.machine_->sender_sp(f_, w_.major_), f_.sp);
+  at_ = *caller;
   return true;
+}
+
+// The entry moves the return address about: it takes it off the stack (x86_64) to make room for the locals, pushes it
+// again with the frame pointer, makes that its own, and then pushes the rest of the frame.
+std::optional<Position> StackWalker::Walk::caller_at_entry() {
+  const Address sender_sp = std::max(w_.machine_->sender_sp(f_, w_.major_), f_.sp);
+  constexpr Address kFixedPart = 96;
+  const bool has_record = holds(f_.fp + 8) && f_.fp >= f_.sp && f_.fp - f_.sp <= kFixedPart;
+  const Position unsaved = unsaved_return();
+  if (may_return_to(unsaved.pc, true)) {
+    const bool pushed = has_record && peek(f_.fp + 8) == unsaved.pc;
+    return Position{unsaved.pc, sender_sp, pushed ? word(f_.fp) : unsaved.fp};
+  }
+  if (has_record && may_return_to(peek(f_.fp + 8), true)) {
+    // What the register holds is no longer the caller's sp once that has been pushed.
+    const Address slot_of_sp = slot(f_.fp, w_.machine_->interpreter_slots(w_.major_).sender_sp);
+    return Position{word(f_.fp + 8), holds(slot_of_sp) ? std::max(word(slot_of_sp), f_.sp) : sender_sp, word(f_.fp)};
+  }
+  if (holds(f_.sp + 8) && may_return_to(peek(f_.sp + 8), true)) {  // the frame pointer is pushed, and not yet set
+    return Position{word(f_.sp + 8), sender_sp, word(f_.sp)};
+  }
+  const Address popped = w_.machine_->popped_return(f_);
+  if (popped != 0 && may_return_to(popped, true)) return Position{popped, sender_sp, f_.fp};
+  return std::nullopt;
 }
 
 // The instructions of the interrupted stub up to pc, and one more.

@@ -32,9 +32,9 @@ struct ClockChoice {
   bool per_thread = false;  // takes something of the process for each thread, and may find nothing left
 };
 
-// The name of the clock that samples are to come from if nobody asks for one; empty: any. Who finds waits by eBPF has its
-// rights, and pays for it at every context switch: a clock for each thread would cost as much again there, those of the
-// CPUs cost nothing.
+// The name of the clock that samples are to come from if nobody asks for one; empty: any. Who finds waits by eBPF has
+// its rights, and pays for it at every context switch: a clock for each thread would cost as much again there, those of
+// the CPUs cost nothing.
 std::string_view implied_clock(const control::SessionOptions& options);
 
 // The clock of that name, or the best that works here if it is empty.
