@@ -67,6 +67,13 @@ void JNICALL on_class_file(jvmtiEnv* jvmti, JNIEnv*, jclass redefined, jobject, 
                            const unsigned char* bytes, jint* new_size, unsigned char** new_bytes) {
   visit([&](Session& session) { session.on_class_file({jvmti, redefined, name, bytes, size, new_size, new_bytes}); });
 }
+// In the JVM's thread, while the program stands still: nothing of the JVM may be called.
+void JNICALL on_collection_start(jvmtiEnv*) {
+  visit([&](Session& session) { session.on_collection_start(); });
+}
+void JNICALL on_collection_finish(jvmtiEnv*) {
+  visit([&](Session& session) { session.on_collection_finish(); });
+}
 // AsyncGetCallTrace refuses to work unless somebody listens to class loading.
 void JNICALL on_class_load(jvmtiEnv*, JNIEnv*, jthread, jclass) {}
 // Not through the gate: it waits for the session, which waits for the gate. The slot keeps the session alive.
@@ -91,6 +98,8 @@ Status install_callbacks(jvmtiEnv* jvmti) {
   callbacks.MonitorContendedEntered = on_monitor_entered;
   callbacks.MonitorWait = on_monitor_wait;
   callbacks.ClassFileLoadHook = on_class_file;
+  callbacks.GarbageCollectionStart = on_collection_start;
+  callbacks.GarbageCollectionFinish = on_collection_finish;
   callbacks.DynamicCodeGenerated = on_dynamic_code;
   if (jvmti->SetEventCallbacks(&callbacks, sizeof(callbacks)) != JVMTI_ERROR_NONE) {
     return Error{Errc::kFailed, "the JVM does not take our JVMTI callbacks"};

@@ -11,6 +11,8 @@ constexpr jvmtiEvent kEvents[] = {JVMTI_EVENT_THREAD_START,
                                   JVMTI_EVENT_CLASS_LOAD,
                                   JVMTI_EVENT_CLASS_PREPARE,
                                   JVMTI_EVENT_SAMPLED_OBJECT_ALLOC,
+                                  JVMTI_EVENT_GARBAGE_COLLECTION_START,
+                                  JVMTI_EVENT_GARBAGE_COLLECTION_FINISH,
                                   JVMTI_EVENT_DYNAMIC_CODE_GENERATED};
 
 }  // namespace

@@ -86,6 +86,14 @@ void Session::on_monitor_wait(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) {
   for (auto& engine : engines_) engine->on_monitor_wait(jvmti, jni, object);
 }
 
+void Session::on_collection_start() {
+  pauses_->on_collection_start();
+}
+
+void Session::on_collection_finish() {
+  pauses_->on_collection_finish();
+}
+
 void Session::reached(bool Session::*milestone) {
   const std::lock_guard guard(milestone_lock_);
   this->*milestone = true;
@@ -143,6 +151,7 @@ void Session::record() {
 void Session::let_go() {
   detach_callbacks();
   engines_.clear();
+  pauses_.reset();
   cpu_.reset();
   lives_.reset();
   context_.reset();
@@ -251,6 +260,7 @@ Status Session::start() {
   if (options_.session.steal_by == "schedule") follow_turns();
   cpu_->update();
   lives_ = std::make_unique<ThreadLives>(*threads_, *writer_);
+  pauses_ = std::make_unique<JvmPauses>(*jvm_, *writer_);
 
   attach_callbacks(*this);
   for (const jvmtiEvent event : kSessionEvents) {
@@ -259,6 +269,7 @@ Status Session::start() {
     }
   }
   if (Status status = start_engines(); !status) return status;
+  write_engine_used(pauses_->start());
   if (Status flushed = writer_->flush(); !flushed) {
     for (auto& started : engines_) started->stop();
     return flushed;
@@ -399,6 +410,7 @@ void Session::loop() {
     ::poll(waiting, 2, more ? 0 : static_cast<int>(patience.count / 1'000'000));
     more = false;
     for (auto& engine : engines_) more = engine->drain() || more;
+    pauses_->drain();
     if (monotonic_now() < next_flush_ && !must_flush_early()) {
       if (options_.session.account < kFlushEvery) cpu_->look(options_.session.account);
       continue;
@@ -421,6 +433,7 @@ void Session::housekeeping(bool last) {
   for (const JavaThread& thread : threads_->refresh_names()) writer_->thread(thread.info());
   lives_->update();
   last ? cpu_->finish() : cpu_->update();
+  pauses_->update();
   write_stats();
   threads_->forget_ended();
   flush();
@@ -431,24 +444,27 @@ void Session::flush() {
   memory_after_flush_ = writer_->memory_used();
 }
 
+void Session::write_stats_of(std::string_view engine, const EngineStats& stats, Nanos now) {
+  const recording::Value samples[] = {engine, static_cast<int64_t>(stats.taken), static_cast<int64_t>(stats.written),
+                                      static_cast<int64_t>(stats.failed)};
+  writer_->event(recording::Event::kEngineSamples, now, samples);
+  for (const auto& [cause, count] : stats.dropped) {
+    const recording::Value dropped[] = {engine, std::string_view(cause), static_cast<int64_t>(count)};
+    writer_->event(recording::Event::kEngineDropped, now, dropped);
+  }
+  for (const auto& [counter, value] : stats.counters) {
+    const recording::Value values[] = {engine, std::string_view(counter), value};
+    writer_->event(recording::Event::kEngineCounter, now, values);
+  }
+}
+
 void Session::write_stats() {
   const Nanos now = monotonic_now();
   control::Progress progress;
   int64_t memory = writer_->memory_used().count;
   for (size_t i = 0; i < engines_.size(); ++i) {
     const EngineStats stats = engines_[i]->stats();
-    const std::string_view name = reports_[i].name;
-    const recording::Value samples[] = {name, static_cast<int64_t>(stats.taken), static_cast<int64_t>(stats.written),
-                                        static_cast<int64_t>(stats.failed)};
-    writer_->event(recording::Event::kEngineSamples, now, samples);
-    for (const auto& [cause, count] : stats.dropped) {
-      const recording::Value dropped[] = {name, std::string_view(cause), static_cast<int64_t>(count)};
-      writer_->event(recording::Event::kEngineDropped, now, dropped);
-    }
-    for (const auto& [counter, value] : stats.counters) {
-      const recording::Value values[] = {name, std::string_view(counter), value};
-      writer_->event(recording::Event::kEngineCounter, now, values);
-    }
+    write_stats_of(reports_[i].name, stats, now);
     progress.taken += stats.taken;
     progress.written += stats.written;
     progress.failed += stats.failed;
@@ -460,6 +476,9 @@ void Session::write_stats() {
       progress.hottest_share = stats.hottest_share;
     }
   }
+  const EngineStats pauses = pauses_->stats();  // no samples: not part of the progress
+  write_stats_of("pauses", pauses, now);
+  memory += pauses.memory.count;
   progress.elapsed = now - started_at_;
   progress.overhead_background = cpu_->own_cpu();
   progress.file_size = writer_->bytes_written();
@@ -489,6 +508,7 @@ void Session::finish() {
       message.warnings.push_back(std::move(warning));
   }
   for (auto& engine : engines_) engine->stop();
+  pauses_->stop();
   housekeeping(true);
   for (auto& engine : engines_) {
     const EngineStats stats = engine->stats();

@@ -16,6 +16,7 @@
 #include "agent/debug_info.h"
 #include "agent/engines/engine.h"
 #include "agent/jvm.h"
+#include "agent/jvm_pauses.h"
 #include "agent/thread_lives.h"
 #include "agent/thread_registry.h"
 #include "base/unique_fd.h"
@@ -43,6 +44,8 @@ class Session {
   void on_monitor_entered(jvmtiEnv* jvmti, JNIEnv* jni, jobject object);
   void on_monitor_wait(jvmtiEnv* jvmti, JNIEnv* jni, jobject object);
   void on_class_file(const ClassFile& file);
+  void on_collection_start();
+  void on_collection_finish();
   // Waits until the session has started, or failed to: what the program does first is then recorded too.
   void wait_until_started();
   // Asks the session to finish and waits until it has let go of the JVM.
@@ -68,6 +71,7 @@ class Session {
   void housekeeping(bool last);
   void flush();
   void write_stats();
+  void write_stats_of(std::string_view engine, const EngineStats& stats, Nanos now);
   void write_session_events();
   void write_engine_used(const control::EngineReport& report);
   [[nodiscard]] std::vector<std::string> warnings();
@@ -95,6 +99,7 @@ class Session {
   std::vector<std::unique_ptr<Engine>> engines_;
   std::vector<control::EngineReport> reports_;  // of engines_, in their order
   std::unique_ptr<CpuAccount> cpu_;
+  std::unique_ptr<JvmPauses> pauses_;
   std::string no_turns_;  // why it is not known who is on which CPU, if that was asked for
   std::unique_ptr<ThreadLives> lives_;
 

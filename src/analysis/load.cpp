@@ -84,6 +84,7 @@ void Loader::settle_accounts() {
     return engine.is_alloc() ? Profile::kAlloc : engine.is_waits() ? Profile::kWaits : Profile::kCpu;
   };
   const auto loaded = [&](const Engine& engine) -> std::optional<uint64_t> {
+    if (engine.is_pauses()) return pauses_.collection_pauses();
     if (!engine.takes_samples())
       return std::nullopt;  // of locks: its events are of several types, some of them made of two
     const Profile kind = kind_of(engine);

@@ -45,6 +45,7 @@ const Loader::HandledType Loader::kTypes[] = {
     {"jdk.SafepointBegin", &Loader::safepoint_begin, {"duration", "safepointId"}},
     {"jdk.SafepointEnd", &Loader::safepoint_end, {"duration", "safepointId"}},
     {"jdk.ExecuteVMOperation", &Loader::vm_operation, {"duration", "operation", "safepoint"}},
+    {"tarsier.Safepoints", &Loader::safepoints, {"duration", "count", "time", "timeToStop"}},
     {"jdk.ActiveSetting", &Loader::active_setting, {"id", "name", "value"}},
     {"jdk.JVMInformation", &Loader::jvm_information, {"jvmVersion", "pid"}},
     {"jdk.CPUInformation", &Loader::cpu_information, {"hwThreads"}},

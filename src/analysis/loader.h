@@ -109,6 +109,7 @@ class Loader : public recording::Visitor {
   void collection_pause(const recording::Chunk&, const recording::EventView&, const Fields&);
   void safepoint_begin(const recording::Chunk&, const recording::EventView&, const Fields&);
   void safepoint_end(const recording::Chunk&, const recording::EventView&, const Fields&);
+  void safepoints(const recording::Chunk&, const recording::EventView&, const Fields&);
   void vm_operation(const recording::Chunk&, const recording::EventView&, const Fields&);
   void monitor_enter(const recording::Chunk&, const recording::EventView&, const WideFields&);
   void monitor_exit(const recording::Chunk&, const recording::EventView&, const WideFields&);

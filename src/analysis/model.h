@@ -104,7 +104,8 @@ struct Engine {
   [[nodiscard]] bool is_waits() const { return name == "waits"; }
   [[nodiscard]] bool is_lock() const { return name == "lock"; }          // takes events, not samples
   [[nodiscard]] bool is_counters() const { return name == "counters"; }  // takes nothing, but reads
-  [[nodiscard]] bool takes_samples() const { return !is_lock() && !is_counters(); }
+  [[nodiscard]] bool is_pauses() const { return name == "pauses"; }      // of the JVM as a whole
+  [[nodiscard]] bool takes_samples() const { return !is_lock() && !is_counters() && !is_pauses(); }
   [[nodiscard]] bool samples_for(Profile profile) const {
     return takes_samples() && is_alloc() == (profile == Profile::kAlloc) && is_waits() == (profile == Profile::kWaits);
   }
@@ -151,7 +152,7 @@ struct Model {
   std::optional<MachineCpu> machine;  // none if it was not recorded
   std::vector<MachineMoment> machine_over_time;
   std::map<ThreadIndex, std::vector<StealPoint>> steal_points;
-  Pauses pauses;           // of the JVM as a whole; only JFR itself records them
+  Pauses pauses;           // of the JVM as a whole
   bool corrected = false;  // weights and CPU times are without what was stolen
   // CPU time of threads that no engine samples, by kind, by the kernel's account; our own thread is not among them.
   std::map<ThreadKind, Nanos> unsampled_cpu;

@@ -37,6 +37,7 @@ void PauseCollector::collection(int64_t begin_ns, int64_t length, std::string_vi
 }
 
 void PauseCollector::collection_pause(int64_t begin_ns, int64_t length, std::string_view name) {
+  ++collection_pauses_;
   add(begin_ns, end_of(begin_ns, length), PauseKind::kCollectionPause, std::string(name));
 }
 
@@ -50,6 +51,12 @@ void PauseCollector::safepoint_end(int64_t begin_ns, int64_t length, int64_t id)
 
 void PauseCollector::operation(int64_t begin_ns, int64_t length, std::string_view name) {
   operations_.push_back({begin_ns, end_of(begin_ns, length), 0, std::string(name)});
+}
+
+void PauseCollector::safepoints(const SafepointInterval& interval) {
+  SafepointInterval sane = interval;
+  sane.length = Nanos(end_of(interval.begin_ns, interval.length.count) - interval.begin_ns);
+  pauses_.safepoints.push_back(sane);
 }
 
 void PauseCollector::put_safepoints_together() {
@@ -86,6 +93,8 @@ Pauses PauseCollector::finish() && {
   put_safepoints_together();
   std::stable_sort(pauses_.all.begin(), pauses_.all.end(),
                    [](const Pause& a, const Pause& b) { return a.begin_ns < b.begin_ns; });
+  std::stable_sort(pauses_.safepoints.begin(), pauses_.safepoints.end(),
+                   [](const SafepointInterval& a, const SafepointInterval& b) { return a.begin_ns < b.begin_ns; });
   return std::move(pauses_);
 }
 

@@ -1,4 +1,4 @@
-// When the JVM as a whole stood still, or collected garbage, as JFR tells it.
+// When the JVM as a whole stood still, or collected garbage: as JFR tells it, or our own agent.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,20 @@ struct Pause {
   uint32_t name = 0;  // of Pauses::names
 };
 
+// All safepoints in some time, by the JVM's counters: what our agent tells of them. The JVM counts a safepoint when it
+// begins and its time when it ends, so of one that lasts longer than the interval all of the time is in the last one.
+struct SafepointInterval {
+  int64_t begin_ns = 0;  // since the epoch
+  Nanos length;
+  uint64_t count = 0;
+  Nanos time;          // from asking the threads to stop until they went on
+  Nanos time_to_stop;  // of it until all of them had stopped
+};
+
 struct Pauses {
-  std::vector<Pause> all;  // by their begin
-  std::vector<std::string> names;
+  std::vector<Pause> all{};  // by their begin
+  std::vector<std::string> names{};
+  std::vector<SafepointInterval> safepoints{};  // by their begin
 };
 
 // JFR tells of a safepoint in up to three events: until when all threads had stopped (SafepointBegin), what was done
@@ -40,6 +51,9 @@ class PauseCollector {
   void safepoint_begin(int64_t begin_ns, int64_t length, int64_t id);
   void safepoint_end(int64_t begin_ns, int64_t length, int64_t id);
   void operation(int64_t begin_ns, int64_t length, std::string_view name);
+  void safepoints(const SafepointInterval& interval);
+
+  [[nodiscard]] uint64_t collection_pauses() const { return collection_pauses_; }
 
   [[nodiscard]] Pauses finish() &&;
 
@@ -55,6 +69,7 @@ class PauseCollector {
   void put_safepoints_together();
 
   Pauses pauses_;
+  uint64_t collection_pauses_ = 0;
   std::map<std::string, uint32_t> ids_;
   std::vector<Stop> begins_, operations_;
   std::map<int64_t, int64_t> ends_;  // by the safepoint's id

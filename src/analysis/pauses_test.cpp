@@ -70,6 +70,54 @@ TEST(Pauses, of_damaged_files_never_have_a_length_below_0) {
   for (const Pause& pause : std::move(collector).finish().all) EXPECT_GE(pause.length.count, 0);
 }
 
+TEST(Pauses, are_read_from_our_own_events) {
+  TestChunk chunk;
+  const auto event = [&](std::string type, int64_t start, std::map<std::string, TestValue> fields) {
+    chunk.events.push_back({std::move(type), start, std::move(fields)});
+  };
+  event("tarsier.Safepoints", 1'002'000, {{"duration", 900}, {"count", 0}, {"time", -5}, {"timeToStop", 0}});
+  event("tarsier.Safepoints", 1'001'000, {{"duration", 1000}, {"count", 7}, {"time", 300}, {"timeToStop", 20}});
+  event("jdk.GCPhasePause", 1'001'100, {{"duration", 150}, {"name", "G1 young collection pause (System.gc())"}});
+  LockPass locks;
+  Loader loader(locks);
+  const auto bytes = encode_chunk(chunk);
+  const auto file = recording::Recording::over(bytes);
+  ASSERT_TRUE(file.ok());
+  const auto summary = (*file)->read(loader);
+  ASSERT_TRUE(summary.ok());
+  const Pauses pauses = loader.finish(*summary).pauses;
+  EXPECT_THAT(lines(pauses), ElementsAre("pause 1001100+150 G1 young collection pause (System.gc())"));
+  ASSERT_EQ(pauses.safepoints.size(), 2u);
+  EXPECT_EQ(pauses.safepoints[0].begin_ns, 1'001'000);
+  EXPECT_EQ(pauses.safepoints[0].length, Nanos(1000));
+  EXPECT_EQ(pauses.safepoints[0].count, 7u);
+  EXPECT_EQ(pauses.safepoints[0].time, Nanos(300));
+  EXPECT_EQ(pauses.safepoints[0].time_to_stop, Nanos(20));
+  EXPECT_EQ(pauses.safepoints[1].time, Nanos(0));
+}
+
+TEST(Pauses, of_the_account_that_are_not_in_the_file_are_dropped) {
+  TestChunk chunk;
+  chunk.events.push_back({"tarsier.Session", 1'000'500, {{"tarsierVersion", "0"}}});
+  chunk.events.push_back({"tarsier.EngineSamples", 1'001'000, {{"engine", "pauses"}, {"taken", 5}, {"written", 4}}});
+  chunk.events.push_back(
+      {"tarsier.EngineDropped", 1'001'000, {{"engine", "pauses"}, {"cause", "ring full"}, {"count", 1}}});
+  chunk.events.push_back({"jdk.GCPhasePause", 1'001'100, {{"duration", 150}, {"name", "x"}}});
+  LockPass locks;
+  Loader loader(locks);
+  const auto bytes = encode_chunk(chunk);
+  const auto file = recording::Recording::over(bytes);
+  ASSERT_TRUE(file.ok());
+  const auto summary = (*file)->read(loader);
+  ASSERT_TRUE(summary.ok());
+  const Model model = loader.finish(*summary);
+  ASSERT_EQ(model.engines.size(), 1u);
+  EXPECT_EQ(model.engines[0].taken, 5u);
+  EXPECT_EQ(model.engines[0].written, 1u);
+  EXPECT_EQ(model.engines[0].dropped.at("ring full"), 1u);
+  EXPECT_EQ(model.engines[0].dropped.at("not in the file"), 3u);
+}
+
 TEST(Pauses, are_read_from_the_events_of_jfr) {
   TestChunk chunk;
   const auto event = [&](std::string type, int64_t start, std::map<std::string, TestValue> fields) {

@@ -8,6 +8,7 @@
 #include "analysis/engine_account.h"
 #include "analysis/flat.h"
 #include "analysis/lock_verdict.h"
+#include "analysis/pause_sums.h"
 #include "analysis/quality.h"
 #include "analysis/thread_kind.h"
 #include "analysis/thread_profile.h"
@@ -188,6 +189,11 @@ std::string stolen(const Facts& facts) {
          (facts.model.corrected ? " What is told of CPU time is without it." : "");
 }
 
+std::string pauses(const Facts& facts) {
+  const std::string words = words_of_pauses(sum_pauses(facts.model, Selection()));
+  return words.empty() ? words : words + ".";
+}
+
 std::string sentence_of_engine(const Engine& engine) {
   std::string text = engine.name;
   if (!engine.mechanism.empty()) text += " (" + engine.mechanism + ")";
@@ -214,7 +220,9 @@ uint64_t failed_samples(const Quality& quality) {
 std::string samples_and_cost(const Facts& facts) {
   std::string text;
   for (const Engine& engine : facts.model.engines) {
-    if (!engine.is_missing() && !engine.is_counters()) text += (text.empty() ? "" : "; ") + sentence_of_engine(engine);
+    // Pauses have a sentence of their own.
+    if (engine.is_missing() || engine.is_counters() || engine.is_pauses()) continue;
+    text += (text.empty() ? "" : "; ") + sentence_of_engine(engine);
   }
   if (text.empty()) text = words_of_count(facts.quality.samples) + " samples";
   if (facts.quality.samples > 0) {
@@ -334,6 +342,7 @@ constexpr Sentence kSentences[] = {how_long_and_how_much,
                                    hottest_thread,
                                    not_sampled,
                                    stolen,
+                                   pauses,
                                    allocation,
                                    waiting,
                                    locking,

@@ -49,8 +49,10 @@ Finding debug_info(const JvmFacts& facts, const MachineFacts&) {
 Finding perf_data(const JvmFacts& facts, const MachineFacts&) {
   const auto flag = facts.flags.find("UsePerfData");
   if (flag == facts.flags.end() || flag->second) return {"perf-data", Grade::kOk, "shared (UsePerfData)"};
-  return {"perf-data", Grade::kNote, "-XX:-UsePerfData",
-          "its main class and flags are known from its command line only; recording does not need it"};
+  return {
+      "perf-data", Grade::kNote, "-XX:-UsePerfData",
+      "its main class and flags are known from its command line only; recordings have no safepoints and no causes of "
+      "collections"};
 }
 
 // The agent lives by the JVM's limits, not by ours, and takes no more than a part of them.

@@ -15,6 +15,7 @@
 #include "export/page_model_for_test.h"
 #include "export/page_threads.h"
 #include "export/page_time.h"
+#include "export/page_timeline.h"
 #include "export/page_waits.h"
 
 namespace tarsier::exporting {
@@ -319,6 +320,36 @@ TEST(PageTimeline, has_the_pauses_of_the_jvm) {
   EXPECT_THAT(timeline.numbers("pause_name"), ElementsAre(1, 0));
   EXPECT_THAT(timeline.texts("pause_names"), ElementsAre("<b>", "G1New"));
   EXPECT_FALSE(timeline.has("at"));
+}
+
+TEST(PageTimeline, has_the_safepoints_by_interval) {
+  Model model;
+  model.start_ns = 1000;
+  model.duration = Nanos(200);
+  model.pauses.safepoints = {{1000, Nanos(100), 3, Nanos(20), Nanos(5)}, {1100, Nanos(90), 0, Nanos(0), Nanos(0)}};
+  const ColumnsForTest timeline(parts_of(model).at("timeline"));
+  EXPECT_THAT(timeline.numbers("safepoint_at"), ElementsAre(0, 100));
+  EXPECT_THAT(timeline.numbers("safepoint_length"), ElementsAre(100, 90));
+  EXPECT_THAT(timeline.numbers("safepoint_count"), ElementsAre(3, 0));
+  EXPECT_THAT(timeline.numbers("safepoint_time"), ElementsAre(20, 0));
+  EXPECT_THAT(timeline.numbers("safepoint_to_stop"), ElementsAre(5, 0));
+  EXPECT_FALSE(timeline.has("pause_begin"));
+}
+
+TEST(PageTimeline, puts_intervals_of_safepoints_together_if_there_are_too_many) {
+  Model model;
+  model.duration = Nanos(10'000'000);
+  for (int64_t i = 0; i < 250'000; ++i) model.pauses.safepoints.push_back({i * 10, Nanos(10), 1, Nanos(4), Nanos(1)});
+  const ColumnsForTest timeline(parts_of(model).at("timeline"));
+  const auto sum = [&](const char* column) {
+    int64_t all = 0;
+    for (const auto number : timeline.numbers(column)) all += static_cast<int64_t>(number);
+    return all;
+  };
+  EXPECT_LE(timeline.numbers("safepoint_at").size(), kMostPageSafepoints);
+  EXPECT_EQ(sum("safepoint_count"), 250'000);
+  EXPECT_EQ(sum("safepoint_time"), 1'000'000);
+  EXPECT_EQ(sum("safepoint_length"), 2'500'000);
 }
 
 // Of a file whose bytes were changed or cut anywhere there are parts, if it can be read at all.

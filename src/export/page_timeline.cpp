@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/bounded_numbers.h"
 #include "analysis/machine_stack.h"
 #include "export/columns.h"
 
@@ -30,6 +31,11 @@ constexpr Part kParts[] = {
     {"stolen by the hypervisor", 7},
     {"idle", 8},
 };
+
+// Within what columns can hold, whatever a damaged file says.
+int64_t bounded(int64_t number) {
+  return std::clamp<int64_t>(number, 0, analysis::kMaxCount);
+}
 
 void put_machine(const std::vector<analysis::MachinePiece>& pieces, const PageTime& time, ColumnWriter& writer) {
   std::vector<int64_t> at, length;
@@ -72,14 +78,39 @@ void put_pauses(const analysis::Pauses& pauses, const PageTime& time, ColumnWrit
   writer.numbers("pause_name", name);
 }
 
+// Neighbours together if there are too many.
+void put_safepoints(const std::vector<analysis::SafepointInterval>& intervals, const PageTime& time,
+                    ColumnWriter& writer) {
+  const size_t together = intervals.size() / kMostPageSafepoints + 1;
+  std::vector<int64_t> at, length, count, stopped, to_stop;
+  for (size_t i = 0; i < intervals.size(); ++i) {
+    const analysis::SafepointInterval& interval = intervals[i];
+    if (i % together == 0) {
+      at.push_back(bounded(time.since_start(interval.begin_ns)));
+      for (auto* column : {&length, &count, &stopped, &to_stop}) column->push_back(0);
+    }
+    length.back() = bounded(time.since_start(interval.begin_ns + interval.length.count) - at.back());
+    count.back() = bounded(count.back() + static_cast<int64_t>(interval.count));
+    stopped.back() = bounded(stopped.back() + interval.time.count);
+    to_stop.back() = bounded(to_stop.back() + interval.time_to_stop.count);
+  }
+  writer.differences("safepoint_at", at);
+  writer.numbers("safepoint_length", length);
+  writer.numbers("safepoint_count", count);
+  writer.numbers("safepoint_time", stopped);
+  writer.numbers("safepoint_to_stop", to_stop);
+}
+
 }  // namespace
 
 std::optional<std::string> encode_timeline(const analysis::Model& model, const PageTime& time) {
   const std::vector<analysis::MachinePiece> pieces = analysis::machine_stack_over_time(model, kMostMoments);
-  if (pieces.empty() && model.pauses.all.empty()) return std::nullopt;
+  const analysis::Pauses& pauses = model.pauses;
+  if (pieces.empty() && pauses.all.empty() && pauses.safepoints.empty()) return std::nullopt;
   ColumnWriter writer;
   if (!pieces.empty()) put_machine(pieces, time, writer);
-  if (!model.pauses.all.empty()) put_pauses(model.pauses, time, writer);
+  if (!pauses.all.empty()) put_pauses(pauses, time, writer);
+  if (!pauses.safepoints.empty()) put_safepoints(pauses.safepoints, time, writer);
   return std::move(writer).finish();
 }
 

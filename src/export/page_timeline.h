@@ -10,6 +10,7 @@
 namespace tarsier::exporting {
 
 constexpr size_t kMostPagePauses = 100'000;
+constexpr size_t kMostPageSafepoints = 100'000;  // intervals of about a second
 
 // Nothing if the recording does not tell.
 std::optional<std::string> encode_timeline(const analysis::Model& model, const PageTime& time);

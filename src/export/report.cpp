@@ -20,6 +20,7 @@ constexpr View kViews[] = {
     {"quality", quality_text, quality_json, false, true},
     {"alloc", alloc_text, alloc_json, false, false},
     {"waits", waits_text, waits_json, false, false},
+    {"pauses", pauses_text, pauses_json, false, true},
     {"locks", locks_text, locks_json, false, false},
 };
 

@@ -114,6 +114,12 @@ std::string quality_text(const ReportContext& context) {
     out += "Calls checked against the bytecodes: " + words_of_count(quality.edges_checked) + " of " +
            words_of_count(quality.edges) + ", " + words_of_count(quality.bad_edges) + " wrong\n";
   }
+  for (const analysis::Engine& engine : context.model.engines) {
+    if (!engine.is_pauses()) continue;
+    append_wrapped(out, "Pauses: " + words_of_count(engine.taken) + " taken, " + words_of_count(engine.written) +
+                            " written, " + words_of_count(engine.taken - std::min(engine.written, engine.taken)) +
+                            " dropped; " + visible(engine.why));
+  }
   return out;
 }
 

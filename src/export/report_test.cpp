@@ -124,10 +124,45 @@ TEST(ReportText, fits_100_columns_and_is_harmless_whatever_the_names) {
   EXPECT_GT(number, 100U);
 }
 
+TEST(ReportText, shows_pauses_by_collector_and_cause) {
+  ModelMaker maker;
+  fill(maker);
+  maker.model.duration = seconds(10);
+  EXPECT_THAT(*report_text(maker.model, {.views = {"pauses"}}), HasSubstr("not recorded"));
+  maker.model.pauses.names = {"young (cause)", "full"};
+  maker.model.pauses.all = {{maker.model.start_ns + 10, millis(100), analysis::PauseKind::kCollectionPause, 0},
+                            {maker.model.start_ns + 20, millis(400), analysis::PauseKind::kCollectionPause, 1}};
+  maker.model.pauses.safepoints = {{maker.model.start_ns, seconds(1), 7, millis(600), millis(50)}};
+  maker.model.engines.push_back(
+      {.name = "pauses", .mechanism = "jvmti", .why = "so it is", .taken = 3, .written = 2, .dropped = {{"x", 1}}});
+  const auto text = report_text(maker.model, {.views = {"pauses", "quality"}});
+  ASSERT_TRUE(text.ok());
+  EXPECT_THAT(*text, HasSubstr("GC: 2 pauses, 500 ms, 5.0 % of the time, longest 400 ms; safepoints: 7, 600 ms."));
+  EXPECT_THAT(*text, HasSubstr("      400 ms     4.0 %           1      400 ms  full\n"
+                               "      100 ms     1.0 %           1      100 ms  young (cause)\n"));
+  EXPECT_THAT(*text, HasSubstr("until all threads had stopped: 50 ms\n"));
+  EXPECT_THAT(*text, HasSubstr("Pauses: 3 taken, 2 written, 1 dropped; so it is\n"));
+}
+
+TEST(ReportJson, has_pauses_or_says_that_none_were_recorded) {
+  ModelMaker maker;
+  fill(maker);
+  EXPECT_EQ(json_of(maker.model)["pauses"], Json::parse(R"({"gc": null, "safepoints": null})"));
+  maker.model.duration = seconds(10);
+  maker.model.pauses.names = {"\xff"};
+  maker.model.pauses.all = {{maker.model.start_ns + 10, millis(100), analysis::PauseKind::kCollectionPause, 0}};
+  maker.model.pauses.safepoints = {{maker.model.start_ns, seconds(1), 7, millis(600), millis(50)}};
+  EXPECT_EQ(json_of(maker.model)["pauses"], Json::parse(R"({
+    "gc": {"count": 1, "total_ns": 100000000, "share": 0.01, "longest_ns": 100000000,
+           "by_name": [{"name": "\ufffd", "count": 1, "total_ns": 100000000, "longest_ns": 100000000}]},
+    "safepoints": {"count": 7, "total_ns": 600000000, "share": 0.06, "to_stop_ns": 50000000}})"));
+}
+
 TEST(ReportJson, has_the_views_asked_for_and_no_others) {
   ModelMaker maker;
   fill(maker);
-  EXPECT_THAT(keys_of(json_of(maker.model)), ElementsAre("hot", "quality", "recording", "threads", "tree", "verdict"));
+  EXPECT_THAT(keys_of(json_of(maker.model)),
+              ElementsAre("hot", "pauses", "quality", "recording", "threads", "tree", "verdict"));
   EXPECT_THAT(keys_of(json_of(maker.model, {.views = {"callers", "hot", "hot"}})),
               ElementsAre("callers", "hot", "recording", "verdict"));
 }

@@ -57,6 +57,8 @@ std::string alloc_text(const ReportContext& context);
 std::string alloc_json(const ReportContext& context);
 std::string waits_text(const ReportContext& context);
 std::string waits_json(const ReportContext& context);
+std::string pauses_text(const ReportContext& context);
+std::string pauses_json(const ReportContext& context);
 std::string locks_text(const ReportContext& context);
 std::string locks_json(const ReportContext& context);
 

@@ -270,6 +270,22 @@ constexpr Field kMachineCpu[] = {
     {"source", Kind::kString, "Source", "Where these numbers come from, and how it was found out"},
 };
 
+constexpr Field kGcPhasePause[] = {
+    {"duration", Kind::kNanos, "Duration"},
+    {"eventThread", Kind::kThread, "Event Thread", "Thread in which event was committed in"},
+    {"gcId", Kind::kInt, "GC Identifier",
+     "Numbers the pauses of this recording from 0 on: the JVM does not tell its own"},
+    {"name", Kind::kString, "Name", "The collector and the cause, as the JVM calls them"},
+};
+
+// Not cumulative: what came to the counters of the JVM in this time.
+constexpr Field kSafepoints[] = {
+    {"duration", Kind::kNanos, "Duration"},
+    {"count", Kind::kLong, "Count", "Of safepoints"},
+    {"time", Kind::kNanos, "Time", "From asking the threads to stop until they went on"},
+    {"timeToStop", Kind::kNanos, "Time to Stop", "Of it: until all of them had stopped"},
+};
+
 // Cumulative since the session began; the last one of a thread and a part counts.
 constexpr Field kThreadTime[] = {
     {"thread", Kind::kThread, "Thread"},
@@ -364,6 +380,10 @@ constexpr std::array<EventType, static_cast<size_t>(Event::kCount)> kTypes = {{
      kThreadCounter},
     {Event::kMachineCpu, "tarsier.MachineCpu", "Machine CPU", "Tarsier",
      "What became of the time of all CPUs, and who suffered from what the hypervisor took", kMachineCpu},
+    {Event::kGcPhasePause, "jdk.GCPhasePause", "GC Phase Pause", "Java Virtual Machine/GC/Phases",
+     "The program stood still for a garbage collection", kGcPhasePause},
+    {Event::kSafepoints, "tarsier.Safepoints", "Safepoints", "Tarsier",
+     "How often and how long the program stood still since the last one, by the JVM's counters", kSafepoints},
     {Event::kThreadTime, "tarsier.ThreadTime", "Thread Time", "Tarsier",
      "Where the time of a thread went since the session began or it started", kThreadTime},
     {Event::kOverhead, "tarsier.Overhead", "Overhead", "Tarsier", "What the recording itself costs", kOverhead},

@@ -59,6 +59,8 @@ enum class Event : uint8_t {
   kThreadCpuLoad,
   kThreadCounter,
   kMachineCpu,
+  kGcPhasePause,
+  kSafepoints,
   kThreadTime,
   kOverhead,
   kSavedJvm,

@@ -91,7 +91,7 @@ def test_known_allocation_from_the_start(sampling_jdk, classes, tmp_path):
         check_chains(file, truth)
     used = engine(document, "alloc")
     assert used["interval_bytes"] == 32 << 10
-    assert [e["name"] for e in document["recording"]["engines"]] == ["alloc"]
+    assert [e["name"] for e in document["recording"]["engines"]] == ["alloc", "pauses"]
     assert books_by_jfr(sampling_jdk, file, "alloc")[1] == used["samples"]["written"]
     assert jfr_counts(sampling_jdk, file)["jdk.ObjectAllocationSample"] == used["samples"]["written"]
     assert document["recording"]["overhead"]["app_threads_ns"] > 0
@@ -121,7 +121,7 @@ def test_known_allocation_attached_with_everything(sampling_jdk, classes, tmp_pa
             recorder.finish()
     document = report(file, "alloc,hot")
     check(sampling_jdk, document, truth, 0)
-    assert {e["name"] for e in document["recording"]["engines"]} == {"fragment", "alloc", "lock"}
+    assert {e["name"] for e in document["recording"]["engines"]} == {"fragment", "alloc", "lock", "pauses"}
     assert document["recording"]["profile"] == "cpu"
     assert engine(document, "fragment")["samples"]["written"] > 0
     assert any(line.startswith("Allocated: ") for line in document["verdict"])

@@ -102,3 +102,16 @@ def test_collections_and_pauses_are_those_that_the_jdk_reads(with_pauses, page):
         assert each["values"]["operation"] in names
     assert timeline["pause_begin"] == sorted(timeline["pause_begin"])
     assert max(timeline["pause_begin"]) <= page(file)["head"]["duration_ns"]
+
+
+def test_the_report_of_a_recording_by_jfr_adds_up_its_pauses(with_pauses, tarsier):
+    jdk, file = with_pauses
+    read = json.loads(harness.jfr(jdk, "print", file, "--json", "--events", "jdk.GCPhasePause"))["recording"]["events"]
+    lengths = ns_of(read)
+    said = json.loads(tarsier("report", file, "--json").stdout)
+    gc, safepoints = said["pauses"]["gc"], said["pauses"]["safepoints"]
+    assert gc["count"] == len(lengths) >= 5
+    assert gc["total_ns"] == pytest.approx(sum(lengths), abs=len(lengths))
+    assert gc["longest_ns"] == pytest.approx(max(lengths), abs=1)
+    assert safepoints["count"] >= 5 and safepoints["total_ns"] >= gc["total_ns"] and safepoints["to_stop_ns"] is None
+    assert any(line.startswith(f"GC: {gc['count']} pauses, ") and "; safepoints: " in line for line in said["verdict"])

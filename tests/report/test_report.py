@@ -11,7 +11,7 @@ import pytest
 from harness import jfr_counts, samples_by_jfr
 
 SCHEMA = json.loads((pathlib.Path(__file__).resolve().parents[2] / "docs/report.schema.json").read_text())
-ALL_VIEWS = "hot,tree,callers,threads,quality"
+ALL_VIEWS = "hot,tree,callers,threads,quality,pauses"
 
 
 def validate(document):
@@ -50,7 +50,7 @@ def test_the_schema_is_one():
 def test_the_json_is_as_the_schema_says(by_jfr, report, options):
     document = report(by_jfr[1], *options)
     validate(document)
-    views = options[options.index("--view") + 1].split(",") if "--view" in options else "hot tree threads quality".split()
+    views = options[options.index("--view") + 1].split(",") if "--view" in options else "hot tree threads quality pauses".split()
     assert set(document) == {"recording", "verdict", *views}
 
 

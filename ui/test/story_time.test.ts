@@ -140,6 +140,23 @@ test('rows of the timeline add up to what was recorded', () => {
   assert.deepEqual(bucketsFor({...head, moments: 8000}, 800), {moments: 20, count: 400});
 });
 
+test('safepoints that are known by the second only are what the pauses of the collector do not account for', () => {
+  const head = {...recording.head, moments: 30, moment_ns: 100};
+  const of = (more: Parameters<typeof encodeColumns>[0]) => pauseSeries(head, new Columns(encodeColumns(more)));
+  const both = of({pause_begin: {differences: [100, 950]}, pause_length: [50, 100], pause_kind: [1, 1],
+    safepoint_at: {differences: [0, 1000, 2000]}, safepoint_length: [1000, 1000, 1000], safepoint_count: [3, 1, 0], safepoint_time: [60, 120, 0]})!;
+  // The second pause has ended, and was counted, in the second interval.
+  assert.deepEqual(both.layers.map(({label, values}) => [label, Math.round(sum(values))]), [['paused by the collector', 150], ['other safepoints', 30]]);
+  near(both.layers[1]!.values[3]!, 1);
+  near(both.layers[1]!.values[13]!, 2);
+  assert.equal(both.layers[1]!.values[23], 0);
+  assert.equal(both.source, 'counters of the JVM');
+  // One that has lasted longer than the interval in which it ended has begun before that.
+  const long = of({safepoint_at: {differences: [0, 1000]}, safepoint_length: [1000, 1000], safepoint_count: [1, 0], safepoint_time: [0, 1500]})!;
+  assert.deepEqual([long.layers[0]!.values[4], long.layers[0]!.values[5], long.layers[0]!.values[19]], [0, 100, 100]);
+  assert.equal(of({safepoint_at: {differences: [0]}, safepoint_length: [1000], safepoint_count: [0], safepoint_time: [0]}), null);
+});
+
 test('without the kernel\u2019s account CPU is by samples, by kinds of threads', () => {
   const {profile, threads: table} = decoded([
     {thread: 'main', stack: ['a'], ns: 300, moment: 1}, {thread: 'G1', stack: ['b'], ns: 50, moment: 3}], {kinds: {G1: 1}, osIds: {main: 1, G1: 2}});

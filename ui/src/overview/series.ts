@@ -114,24 +114,58 @@ export const allocSeries = (values: Float64Array): Series | null => (values.ever
   layers: [{label: 'allocated', color: (colors) => colors.alloc, values}],
 });
 
+// Safepoints one by one (recordings of JFR) or as many as there were in about a second (our own): then it is not known
+// where in that time they lay, and what the collector's pauses do not account for is spread over all of it.
 export function pauseSeries(head: Head, timeline: Columns | null): Series | null {
   if (timeline === null) return null;
   const begin = timeline.numbers('pause_begin');
   const length = timeline.numbers('pause_length');
   const kind = timeline.numbers('pause_kind');
-  if (begin.length === 0) return null;
+  const intervals = timeline.numbers('safepoint_at');
+  if (begin.length === 0 && intervals.length === 0) return null;
   const spreaders = [0, 1, 2].map(() => new Spreader(head.moments, head.moment_ns));
   for (let i = 0; i < begin.length; i++) spreaders[kind[i] ?? 2]?.add(begin[i]!, length[i] ?? 0, length[i] ?? 0);
-  const capped = (spreader: Spreader): Float64Array => spreader.take().map((ns) => Math.min(ns, head.moment_ns));
+  const capped = (values: Float64Array): Float64Array => values.map((ns) => Math.min(ns, head.moment_ns));
   // Collectors pause threads by safepoints: what is both is shown once.
-  const paused = capped(spreaders[1]!);
-  const others = capped(spreaders[2]!).map((ns, i) => Math.max(0, ns - paused[i]!));
+  const paused = capped(spreaders[1]!.take());
+  const others = capped(spreaders[2]!.take()).map((ns, i) => Math.max(0, ns - paused[i]!));
+  const spread = otherSafepoints(head, timeline, {begin, length, kind});
   const layers: Layer[] = [
-    {label: 'collection running', color: (colors: ChartColors) => colors.collection, values: capped(spreaders[0]!), isBehind: true},
+    {label: 'collection running', color: (colors: ChartColors) => colors.collection, values: capped(spreaders[0]!.take()), isBehind: true},
     {label: 'paused by the collector', color: (colors: ChartColors) => colors.pause, values: paused},
-    {label: 'other safepoints', color: (colors: ChartColors) => colors.safepoint, values: others},
+    {label: 'other safepoints', color: (colors: ChartColors) => colors.safepoint, values: capped(others.map((ns, i) => ns + spread[i]!))},
   ].filter(notEmpty);
-  return layers.length === 0 ? null : {id: 'pauses', label: 'GC and safepoints', unit: 'share', layers, limit: 1, source: 'events of the JVM'};
+  const source = intervals.length > 0 ? 'counters of the JVM' : 'events of the JVM';
+  return layers.length === 0 ? null : {id: 'pauses', label: 'GC and safepoints', unit: 'share', layers, limit: 1, source};
+}
+
+interface PauseColumns {
+  readonly begin: ArrayLike<number>;
+  readonly length: ArrayLike<number>;
+  readonly kind: ArrayLike<number>;
+}
+
+function otherSafepoints(head: Head, timeline: Columns, {begin, length, kind}: PauseColumns): Float64Array {
+  const intervals = timeline.numbers('safepoint_at');
+  const lengths = timeline.numbers('safepoint_length');
+  const times = timeline.numbers('safepoint_time');
+  const spreader = new Spreader(head.moments, head.moment_ns);
+  let next = 0; // of the pauses, which are in the order of their begin, as the intervals are
+  for (let i = 0; i < intervals.length; i++) {
+    const end = intervals[i]! + (lengths[i] ?? 0);
+    // The JVM counts the time of a safepoint at its end.
+    let paused = 0;
+    for (; next < begin.length; next++) {
+      const over = begin[next]! + (length[next] ?? 0);
+      if (over > end && i + 1 < intervals.length) break;
+      if (kind[next] === 1) paused += length[next] ?? 0;
+    }
+    const rest = (times[i] ?? 0) - paused;
+    // Longer than the interval: it has begun before.
+    const from = Math.max(0, Math.min(intervals[i]!, end - rest));
+    if (rest > 0) spreader.add(from, end - from, rest);
+  }
+  return spreader.take();
 }
 
 // Neighbouring moments as one bucket: as many as can be told apart.
