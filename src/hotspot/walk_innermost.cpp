@@ -189,10 +189,13 @@ bool StackWalker::Walk::leave_interpreter() {
   const auto slots = w_.machine_->interpreter_slots(w_.major_);
   const bool has_frame = holds(slot(f_.fp, slots.bcp)) && holds(f_.fp + 8) && f_.fp > f_.sp;
   const MethodInfo* method = has_frame ? w_.methods_->at(peek(slot(f_.fp, slots.method))) : nullptr;
-  if (method != nullptr) return add_interpreted(*method, w_.machine_->bytecode_pointer(f_));
+  // The frame by which the JVM enters Java has a method in the same place, but returns to C code.
+  const bool is_own = method != nullptr && may_return_to(peek(f_.fp + 8), true);
+  if (is_own) return add_interpreted(*method, w_.machine_->bytecode_pointer(f_));
   // At a method's entry: the frame is not there yet, what the caller has passed lies in registers.
   const MethodInfo* entered = w_.methods_->at(w_.machine_->entry_method(f_));
   const auto caller = entered != nullptr ? caller_at_entry() : std::nullopt;
+  if (!caller && method != nullptr) return add_interpreted(*method, w_.machine_->bytecode_pointer(f_));
   if (!caller) return (has_frame && leave_unloaded()) || end_with(WalkEnd::kNoMethod);
   out_.start = WalkStart::kHalfBuilt;
   add(FrameKind::kInterpreted, *entered, entered->is_native() ? -1 : 0);
@@ -388,6 +391,15 @@ bool StackWalker::Walk::leave_upcall_stub_by_record() {
   return leave_native(1) || (!ended_ && end_with(WalkEnd::kNoSender));
 }
 
+bool StackWalker::Walk::leave_adapter_by_saved_sp() {
+  const auto saved = w_.machine_->saved_by_adapter();
+  if (!saved || !holds(at_.sp + saved->sp) || !holds(at_.sp + saved->fp)) return false;
+  const Address end = at_.sp + saved->size, sp = peek(at_.sp + saved->sp);
+  constexpr Address kAlignment = 16;
+  if (sp < end || sp - end >= kAlignment || !holds(sp)) return false;
+  return try_caller({peek(sp), sp + 8, peek(at_.sp + saved->fp)});
+}
+
 bool StackWalker::Walk::find_java_caller() {
   const CodeBlob* blob = w_.blobs_->at(at_.pc);
   // Compiled code and stubs call leaves themselves. Whatever needs the JVM, or may wait, is called by something else.
@@ -401,6 +413,7 @@ bool StackWalker::Walk::find_java_caller() {
       (blob->kind == BlobKind::kRuntimeStub && blob->frame_bytes <= 0)) {
     const Position stub = at_;
     add_stub(at_.pc, *blob);
+    if (blob->kind == BlobKind::kAdapter && leave_adapter_by_saved_sp()) return true;
     return try_record(stub) || try_words(stub) || end_with(WalkEnd::kNoSender);
   }
   if (try_caller(at_)) return true;
