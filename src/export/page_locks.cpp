@@ -31,10 +31,11 @@ void add_time(int64_t& sum, int64_t ns) {
 
 LockCollector::LockCollector(const LockRoom& room) : room_(room) {}
 
-void LockCollector::add(const LockCode& code, const Contention& contention, std::span<const Piece> pieces) {
+void LockCollector::add(const analysis::Model& model, const LockCode& code, const Contention& contention,
+                        std::span<const Piece> pieces) {
   Row& row = scratch_;
   row.contention = contention;
-  row.contention.stack = code.user_frame(contention.stack);
+  row.contention.stack = alike_stacks_.first(model, code.user_frame(contention.stack));
   row.length = row.longest = std::max<int64_t>(contention.end_ns - contention.begin_ns, 0);
   row.more = 0;
   row.left_out_ns = 0;
@@ -44,7 +45,8 @@ void LockCollector::add(const LockCode& code, const Contention& contention, std:
     row.owners.push_back({piece.owner, ns, ns});
     // What is no chain may still have a stack, which no view shows.
     Owner& owner = row.owners.back().owner;
-    owner.stack = owner.kind == Owner::Kind::kChain ? code.user_frame(owner.stack) : analysis::StackIndex(0);
+    owner.stack = owner.kind == Owner::Kind::kChain ? alike_stacks_.first(model, code.user_frame(owner.stack))
+                                                    : analysis::StackIndex(0);
   }
   Longest& kind = kind_of(row);
   kind.totals.contentions += 1;

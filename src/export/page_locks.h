@@ -11,6 +11,7 @@
 #include "analysis/index_table.h"
 #include "analysis/lock_code.h"
 #include "analysis/model.h"
+#include "export/alike_stacks.h"
 #include "export/page_threads.h"
 #include "export/page_time.h"
 
@@ -35,7 +36,7 @@ class LockCollector {
  public:
   explicit LockCollector(const LockRoom& room = LockRoom());
 
-  void add(const analysis::LockCode& code, const analysis::Contention& contention,
+  void add(const analysis::Model& model, const analysis::LockCode& code, const analysis::Contention& contention,
            std::span<const analysis::Piece> pieces);
 
   // By thread, ns, by locks.
@@ -92,6 +93,7 @@ class LockCollector {
   std::vector<Row> alike_;
   analysis::IndexTable alike_table_;
   int64_t bucket_ns_ = 100'000'000;  // those that are alike must have begun in the same
+  AlikeStacks alike_stacks_;
   std::vector<int64_t> blocked_;
   Row scratch_;
 };

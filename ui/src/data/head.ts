@@ -25,15 +25,23 @@ export interface Against {
 }
 
 export interface ProfileHead {
-  readonly name: string; // cpu, wall, alloc, waits
+  readonly name: string; // cpu, wall, alloc, waits, locks, owners
   readonly unit: string; // of weights: ns or bytes
   readonly what: string; // "CPU time"
+  readonly events?: string; // what is counted: samples, waits, contentions
+  readonly census?: boolean; // all of them are there, not samples of them
   readonly samples: {
     readonly count: number; readonly failed: number; readonly imprecise: number; readonly truncated: number;
   };
   readonly unsampled_ns: Counts;
   readonly quality?: Readonly<Record<string, unknown>>; // as in report --json
 }
+
+export const eventsOf = ({events}: ProfileHead): string => events ?? 'samples';
+
+// Nothing about its shares is left to chance: this is said where others have a confidence interval. Else empty.
+export const exactText = (profile: ProfileHead): string =>
+  (profile.census === true ? `exact: ${eventsOf(profile)} are recorded one by one, not sampled` : '');
 
 export interface LocksHead {
   readonly contentions: number;
