@@ -16,7 +16,7 @@ constexpr std::array<ProfileInfo, static_cast<size_t>(Profile::kCount)> kProfile
     {Profile::kWaits, "waits", "ns", "waiting time", "Method that waits most", "waits", true, false},
     {Profile::kLocks, "locks", "ns", "time blocked by locks", "Most contended class of locks", "contentions", true,
      true},
-    {Profile::kOwners, "owners", "ns", "time that others were blocked by locks", "Most contended class of locks",
+    {Profile::kOwners, "owners", "ns", "time others were blocked", "Most contended class of locks",
      "delays", true, true},
 }};
 

@@ -40,9 +40,10 @@ void LockCollector::add(const analysis::Model& model, const LockCode& code, cons
   row.more = 0;
   row.left_out_ns = 0;
   row.owners.clear();
+  row.longest_of.clear();
   for (const Piece& piece : pieces) {
     const int64_t ns = piece.end_ns - piece.begin_ns;
-    row.owners.push_back({piece.owner, ns, ns});
+    row.owners.push_back({piece.owner, ns});
     // What is no chain may still have a stack, which no view shows.
     Owner& owner = row.owners.back().owner;
     owner.stack = owner.kind == Owner::Kind::kChain ? alike_stacks_.first(model, code.user_frame(owner.stack))
@@ -128,9 +129,7 @@ void LockCollector::join_owners(std::vector<OwnerTime>& owners) {
       place[i] = kept;
       owners[kept++] = owners[i];
     } else {
-      OwnerTime& into = owners[place[first[i]]];
-      add_time(into.ns, owners[i].ns);
-      into.longest = into.ns;
+      add_time(owners[place[first[i]]].ns, owners[i].ns);
     }
   }
   owners.resize(kept);
@@ -147,7 +146,6 @@ void LockCollector::cut_owners(Row& row, size_t most) {
     add_time(rest.ns, owner->ns);
     if (owner->owner.kind != Owner::Kind::kUnknown) add_time(row.left_out_ns, owner->ns);
   }
-  rest.longest = rest.ns;
   row.owners.erase(end, row.owners.end());
   const auto unknown = std::find_if(row.owners.begin(), row.owners.end(),
                                     [&](const OwnerTime& owner) { return owner.owner == rest.owner; });
@@ -155,7 +153,6 @@ void LockCollector::cut_owners(Row& row, size_t most) {
     row.owners.push_back(rest);
   } else {
     add_time(unknown->ns, rest.ns);
-    unknown->longest = unknown->ns;
   }
 }
 
@@ -197,9 +194,12 @@ void LockCollector::put_together(uint32_t into, const Row& row) {
   sum.longest = std::max(sum.longest, row.longest);
   add_time(sum.length, row.length);
   add_time(sum.left_out_ns, row.left_out_ns);
+  if (sum.longest_of.empty()) {
+    for (const OwnerTime& owner : sum.owners) sum.longest_of.push_back(owner.ns);
+  }
   for (size_t i = 0; i < sum.owners.size(); ++i) {
     add_time(sum.owners[i].ns, row.owners[i].ns);
-    sum.owners[i].longest = std::max(sum.owners[i].longest, row.owners[i].longest);
+    sum.longest_of[i] = std::max(sum.longest_of[i], row.longest_by(i));
   }
 }
 
@@ -325,7 +325,9 @@ LockCollector::Encoded LockCollector::encode(const analysis::Model& model, const
   writer.numbers("pieces", per_row([](const Row& row) { return row.owners.size(); }));
   writer.numbers("piece_length", per_piece([](const Row&, const OwnerTime& piece) { return piece.ns; }));
   writer.sparse("piece_longest",
-                per_piece([](const Row& row, const OwnerTime& piece) { return row.more > 0 ? piece.longest : 0; }));
+                per_piece([](const Row& row, const OwnerTime& piece) {
+                  return row.more > 0 ? row.longest_by(static_cast<size_t>(&piece - row.owners.data())) : 0;
+                }));
   writer.numbers("owner_kind", per_piece([](const Row&, const OwnerTime& piece) { return piece.owner.kind; }));
   writer.numbers("owner_thread", per_piece([&](const Row&, const OwnerTime& piece) {
                    return threads.has(piece.owner.thread) ? 1 + int64_t{threads.row_of(piece.owner.thread)} : 0;

@@ -21,7 +21,7 @@ struct LockRoom {
   size_t one_by_one = 300'000;  // contentions that are kept as they are
   size_t parks = 100'000;       // of these: of what threads are parked for that is no lock; there is no end to these
   size_t alike = 200'000;       // rows that stand for several
-  size_t pieces = 3'000'000;    // of those that are kept one by one
+  size_t pieces = 4'000'000;    // of those that are kept one by one
   size_t in_order = 32;         // a contention with more pieces has one for each owner
   size_t owners_of_alike = 8;   // in rows that stand for several
 };
@@ -54,16 +54,17 @@ class LockCollector {
   struct OwnerTime {
     analysis::Owner owner;
     int64_t ns = 0;
-    int64_t longest = 0;
   };
   // One contention, or several that are alike.
   struct Row {
     analysis::Contention contention;  // of the first; its stack: without the insides of locking
     std::vector<OwnerTime> owners;
+    std::vector<int64_t> longest_of;  // by owner; empty as long as there is only one: it is what owners have
     uint64_t more = 0;  // besides the first
     int64_t length = 0;
     int64_t longest = 0;
     int64_t left_out_ns = 0;
+    [[nodiscard]] int64_t longest_by(size_t i) const { return longest_of.empty() ? owners[i].ns : longest_of[i]; }
   };
   // Those that are kept one by one, of locks or of what is none.
   struct Longest {
