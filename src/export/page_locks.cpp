@@ -68,7 +68,7 @@ void LockCollector::keep(const Row& row) {
   if (kind.rows.size() >= most_of(kind) + most_of(kind) / 2) drop_shorter(kind);
   kind.rows.push_back(row);
   Row& kept = kind.rows.back();
-  if (kept.owners.size() > room_.in_order) {
+  if (joined_ || kept.owners.size() > room_.in_order) {
     join_owners(kept.owners);
     cut_owners(kept, most_owners_);
   }
@@ -94,19 +94,26 @@ void LockCollector::drop_shorter(Longest& longest) {
   longest.rows.erase(middle, longest.rows.end());
 }
 
-// First the order of owners goes, then those who held the lock for the shortest time.
+// First the order of owners goes, also of all that come later, then those who held the lock for the shortest time.
 void LockCollector::spare_pieces() {
-  for (bool cut = false;; cut = true) {
-    if (cut) most_owners_ = std::max<size_t>(most_owners_ / 2, 1);
+  const bool join = !joined_;
+  joined_ = true;
+  pieces_ = 0;
+  size_t largest = 1;
+  for_each_kept([&](Row& row) {
+    if (join) join_owners(row.owners);
+    pieces_ += row.owners.size();
+    largest = std::max(largest, row.owners.size());
+  });
+  if (join && pieces_ <= room_.pieces) return;
+  most_owners_ = std::min(most_owners_, largest);
+  while (pieces_ > room_.pieces / 4 * 3 && most_owners_ > 1) {
+    most_owners_ = most_owners_ * 3 / 4;
     pieces_ = 0;
-    for (Longest* longest : {&locks_, &parks_}) {
-      for (Row& row : longest->rows) {
-        join_owners(row.owners);
-        cut_owners(row, most_owners_);
-        pieces_ += row.owners.size();
-      }
-    }
-    if (pieces_ <= room_.pieces / 4 * 3 || most_owners_ == 1) return;
+    for_each_kept([&](Row& row) {
+      cut_owners(row, most_owners_);
+      pieces_ += row.owners.size();
+    });
   }
 }
 
@@ -324,8 +331,7 @@ LockCollector::Encoded LockCollector::encode(const analysis::Model& model, const
   writer.sparse("longest", per_row([](const Row& row) { return row.more > 0 ? row.longest : 0; }));
   writer.numbers("pieces", per_row([](const Row& row) { return row.owners.size(); }));
   writer.numbers("piece_length", per_piece([](const Row&, const OwnerTime& piece) { return piece.ns; }));
-  writer.sparse("piece_longest",
-                per_piece([](const Row& row, const OwnerTime& piece) {
+  writer.sparse("piece_longest", per_piece([](const Row& row, const OwnerTime& piece) {
                   return row.more > 0 ? row.longest_by(static_cast<size_t>(&piece - row.owners.data())) : 0;
                 }));
   writer.numbers("owner_kind", per_piece([](const Row&, const OwnerTime& piece) { return piece.owner.kind; }));

@@ -60,7 +60,7 @@ class LockCollector {
     analysis::Contention contention;  // of the first; its stack: without the insides of locking
     std::vector<OwnerTime> owners;
     std::vector<int64_t> longest_of;  // by owner; empty as long as there is only one: it is what owners have
-    uint64_t more = 0;  // besides the first
+    uint64_t more = 0;                // besides the first
     int64_t length = 0;
     int64_t longest = 0;
     int64_t left_out_ns = 0;
@@ -78,6 +78,12 @@ class LockCollector {
   [[nodiscard]] size_t most_of(const Longest& longest) const;
   void drop_shorter(Longest& longest);
   void spare_pieces();
+  template <class Each>
+  void for_each_kept(Each each) {
+    for (Longest* longest : {&locks_, &parks_}) {
+      for (Row& row : longest->rows) each(row);
+    }
+  }
   void add_alike(Row& row);
   uint32_t find_alike(const Row& row);
   void put_together(uint32_t into, const Row& row);
@@ -90,7 +96,8 @@ class LockCollector {
   LockRoom room_;
   Longest locks_, parks_;
   size_t pieces_ = 0;             // of these
-  size_t most_owners_ = 1 << 16;  // of a contention; fewer once there are too many pieces
+  bool joined_ = false;           // there are too many to keep their order
+  size_t most_owners_ = 1 << 16;  // of a contention; fewer once there are too many pieces nevertheless
   std::vector<Row> alike_;
   analysis::IndexTable alike_table_;
   int64_t bucket_ns_ = 100'000'000;  // those that are alike must have begun in the same
