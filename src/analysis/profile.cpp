@@ -16,8 +16,8 @@ constexpr std::array<ProfileInfo, static_cast<size_t>(Profile::kCount)> kProfile
     {Profile::kWaits, "waits", "ns", "waiting time", "Method that waits most", "waits", true, false},
     {Profile::kLocks, "locks", "ns", "time blocked by locks", "Most contended class of locks", "contentions", true,
      true},
-    {Profile::kOwners, "owners", "ns", "time others were blocked", "Most contended class of locks",
-     "delays", true, true},
+    {Profile::kOwners, "owners", "ns", "time others were blocked", "Most contended class of locks", "delays", true,
+     true},
 }};
 
 void use(Model& model, Profile profile) {

@@ -39,9 +39,16 @@ export interface ProfileHead {
 
 export const eventsOf = ({events}: ProfileHead): string => events ?? 'samples';
 
+const MUCH = 0.005; // of what was taken
+
 // Nothing about its shares is left to chance: this is said where others have a confidence interval. Else empty.
-export const exactText = (profile: ProfileHead): string =>
-  (profile.census === true ? `exact: ${eventsOf(profile)} are recorded one by one, not sampled` : '');
+export function exactText(profile: ProfileHead, engines: readonly Engine[]): string {
+  if (profile.census !== true) return '';
+  const engine = engines.find(({name}) => name === (profile.name === 'waits' ? 'waits' : 'lock'));
+  const lost = engine === undefined || engine.taken === 0 ? 0 : (engine.taken - engine.written) / engine.taken;
+  return lost < MUCH ? `exact: ${eventsOf(profile)} are recorded one by one, not sampled`
+    : `not sampled: ${eventsOf(profile)} are recorded one by one, but ${(100 * lost).toFixed(1)}\u202f% of what the engine took was dropped`;
+}
 
 export interface LocksHead {
   readonly contentions: number;

@@ -140,7 +140,7 @@ export function useStacks({recording, state}: Pick<ViewProps, 'recording' | 'sta
     return {profile, head, calls: merged(false), callsByThread: () => merged(true), whole, filterError,
             untimed: profile.moments !== null && profile.moments.self.length > 0 && remembered(profile, 'untimed', () => hasUntimed(profile)),
             unit: remembered(profile, 'unit', () => unitOf(head.unit, profile)),
-            events: eventsOf(head), exact: exactText(head),
+            events: eventsOf(head), exact: exactText(head, recording.head.engines),
             coloring: profile.nodes.before === null ? BY_TYPE : BY_CHANGE};
   }, [loaded, key]);
   const search = useMemo((): SearchResult | null => {
