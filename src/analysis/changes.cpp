@@ -167,8 +167,8 @@ Changes find_changes(const Model& before, const Model& after, const JointTree& t
 
   changes.whole = weigh_change(estimate(a, a.all, a.weight, a.squares, options),
                                estimate(b, b.all, b.weight, b.squares, options), options.tolerance);
-  changes.whole.samples_before = before.samples.size();
-  changes.whole.samples_after = after.samples.size();
+  changes.whole.samples_before = before.samples.events();
+  changes.whole.samples_after = after.samples.events();
   changes.whole.significant = changes.whole.tested && changes.whole.p <= options.false_alarms;
   return changes;
 }

@@ -111,8 +111,10 @@ std::string warn_lengths(std::span<const Model> models, Per per) {
 
 std::string warn_few(const Model& model) {
   constexpr size_t kEnough = 400;  // as the report has it
-  if (model.samples.size() >= kEnough) return {};
-  return model.file + " has only " + counted(model.samples.size(), "sample") +
+  if (model.samples.events() >= kEnough) return {};
+  std::string_view one = about(model.profile).events;
+  one.remove_suffix(1);
+  return model.file + " has only " + counted(model.samples.events(), std::string(one)) +
          ": small changes can't be told from noise.";
 }
 

@@ -97,7 +97,7 @@ RowWeights weigh_rows(const Model& model, const JointTree& tree, size_t recordin
     const uint32_t node = node_of(tree, recording, sample);
     if (node == JointTree::kNoNode) continue;
     squares[node] += static_cast<double>(sample.weight) * static_cast<double>(sample.weight);
-    samples[node] += 1;
+    samples[node] += sample.count;
   }
   return {rows.sums(tree.self[recording]), rows.sums(std::move(squares)), rows.sums(std::move(samples))};
 }

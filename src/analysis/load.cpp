@@ -38,9 +38,9 @@ Model Loader::finish(const recording::ReadSummary& summary) {
   choose_allocations();
   settle_accounts();
   for (const Thread& thread : model_.threads) add_unsampled_cpu(model_.unsampled_cpu, thread);
-  use_best_profile(model_);
   model_.pauses = std::move(pauses_).finish();
   locks_.finish(model_);
+  use_best_profile(model_);
   if (weight_left_ == 0) model_.problems.push_back("weights too large to be true: those above 2^62 were cut");
   return std::move(model_);
 }
@@ -114,6 +114,7 @@ void Loader::look(const std::function<void(const Model&)>& at) {
   const int cpus = model_.cpus;
   Samples& allocations = model_.others[static_cast<size_t>(Profile::kAlloc)];
   const bool by_period = model_.samples.empty(), by_tlab = allocations.empty();
+  const size_t methods = model_.methods.size(), stacks = model_.stacks.size();
 
   if (end <= model_.start_ns || __builtin_sub_overflow(end, model_.start_ns, &model_.duration.count)) {
     model_.duration = Nanos(0);
@@ -124,6 +125,7 @@ void Loader::look(const std::function<void(const Model&)>& at) {
   choose_samples();
   choose_allocations();
   for (const Thread& thread : model_.threads) add_unsampled_cpu(model_.unsampled_cpu, thread);
+  locks_.put_samples(model_);
   use_best_profile(model_);
 
   at(model_);
@@ -132,6 +134,12 @@ void Loader::look(const std::function<void(const Model&)>& at) {
     std::swap(model_.others[static_cast<size_t>(used)], model_.samples);
     std::swap(model_.others[static_cast<size_t>(Profile::kCpu)], model_.samples);
   }
+  for (const Profile of_locks : {Profile::kLocks, Profile::kOwners}) {
+    model_.others[static_cast<size_t>(of_locks)] = {};
+  }
+  model_.methods.resize(methods);
+  model_.stacks.resize(stacks);
+  model_.lock_stretch = {};
   model_.unsampled_cpu.clear();
   if (by_tlab) {
     by_tlab_ = std::exchange(allocations, {});

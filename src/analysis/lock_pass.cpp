@@ -13,9 +13,10 @@ constexpr size_t kRowsForVerdict = 300'000;
 
 // All that refers to the model, which must stay where it is meanwhile.
 struct LockPass::Work {
-  Work(const Model& from, const std::optional<LockQuestion>& asked, const LockLimits& limits)
+  Work(const Model& from, const std::optional<LockQuestion>& asked, LockSamples* kept, const LockLimits& limits)
       : model(from),
         question(asked),
+        samples(kept),
         code(from),
         plain(from, code, label_methods(from, false)),
         times(asked && asked->causes ? BlockedTimesBuilder::kMostRows : kRowsForVerdict),
@@ -41,6 +42,7 @@ struct LockPass::Work {
   void add(const Contention& contention, std::span<const Piece> pieces) {
     blame.add(plain, contention, pieces);
     times.add(Selection(), contention, pieces);
+    if (samples != nullptr) samples->add(model, code, contention, pieces);
     if (question && question->each) question->each(model, code, contention, pieces);
     if (part) part->add(selection, contention, pieces);
     if (view && selection.everything()) {
@@ -53,6 +55,7 @@ struct LockPass::Work {
 
   const Model& model;
   const std::optional<LockQuestion>& question;
+  LockSamples* samples;  // null: nobody wants them
   LockCode code;
   AspectKeys plain;
   std::optional<AspectKeys> signed_keys;
@@ -74,7 +77,7 @@ LockPass::Work& LockPass::work(const Model& model) {
   if (work_) {
     work_->grow();
   } else {
-    work_ = std::make_unique<Work>(model, question_, limits_);
+    work_ = std::make_unique<Work>(model, question_, samples_ ? &*samples_ : nullptr, limits_);
   }
   return *work_;
 }
@@ -131,6 +134,7 @@ void LockPass::finish(Model& model) {
     locks.taken.unparks += std::exchange(locks.unparks, {}).size();
     locks.taken.holds += std::exchange(locks.holds, {}).size();
   }
+  put_samples(model);
   work_.reset();
 }
 

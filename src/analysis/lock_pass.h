@@ -11,6 +11,7 @@
 #include "analysis/contentions.h"
 #include "analysis/lock_blame.h"
 #include "analysis/lock_profile.h"
+#include "analysis/lock_samples.h"
 
 namespace tarsier::analysis {
 
@@ -32,6 +33,14 @@ class LockPass {
   ~LockPass();
   LockPass(const LockPass&) = delete;
   LockPass& operator=(const LockPass&) = delete;
+
+  // To be called before the first event: the model gets the profiles `locks` and `owners`, of the filter's time.
+  void keep_samples(const Filter& filter) { samples_.emplace(filter); }
+  [[nodiscard]] bool keeps_samples() const { return samples_.has_value(); }
+  // Those so far.
+  void put_samples(Model& model) const {
+    if (samples_) samples_->put(model);
+  }
 
   // For each event that was put into the model's columns: when it ended. Takes some out of them, once there are many.
   void came(Model& model, int64_t end_ns) {
@@ -61,6 +70,7 @@ class LockPass {
   LockLimits limits_;
   uint64_t came_ = 0, next_look_;      // by the number of events that have come
   std::array<int64_t, 255> recent_{};  // when the last ones ended, in the order of the file
+  std::optional<LockSamples> samples_;
   std::unique_ptr<Work> work_;
   std::shared_ptr<const LockProfile> profile_;
 };

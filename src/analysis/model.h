@@ -107,6 +107,7 @@ struct Engine {
   [[nodiscard]] bool is_pauses() const { return name == "pauses"; }      // of the JVM as a whole
   [[nodiscard]] bool takes_samples() const { return !is_lock() && !is_counters() && !is_pauses(); }
   [[nodiscard]] bool samples_for(Profile profile) const {
+    if (profile == Profile::kLocks || profile == Profile::kOwners) return is_lock();
     return takes_samples() && is_alloc() == (profile == Profile::kAlloc) && is_waits() == (profile == Profile::kWaits);
   }
   // Asked for, but the JVM or another agent did not let it.
@@ -145,6 +146,7 @@ struct Model {
   std::vector<std::string> wait_kinds;
   std::vector<std::string> waker_processes;  // names of other processes that have woken threads of this one
   LockEvents locks;
+  Nanos lock_stretch{};  // in stretches of this length since the start contentions are added up: see lock_samples.h
   std::vector<Deadlock> deadlocks;
   std::shared_ptr<const LockBlame> lock_blame;     // see lock_blame.h; none if the model was not loaded
   std::map<ThreadIndex, ThreadTime> thread_times;  // of those that an engine kept account of

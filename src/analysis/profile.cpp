@@ -10,10 +10,14 @@ namespace {
 
 // In the order of the enumeration, which is also that of preference.
 constexpr std::array<ProfileInfo, static_cast<size_t>(Profile::kCount)> kProfiles = {{
-    {Profile::kCpu, "cpu", "ns", "CPU time", "Hottest method"},
-    {Profile::kWall, "wall", "ns", "time", "Method with the most time"},
-    {Profile::kAlloc, "alloc", "bytes", "allocated memory", "Most allocated class"},
-    {Profile::kWaits, "waits", "ns", "waiting time", "Method that waits most"},
+    {Profile::kCpu, "cpu", "ns", "CPU time", "Hottest method", "samples", false, false},
+    {Profile::kWall, "wall", "ns", "time", "Method with the most time", "samples", false, false},
+    {Profile::kAlloc, "alloc", "bytes", "allocated memory", "Most allocated class", "samples", false, true},
+    {Profile::kWaits, "waits", "ns", "waiting time", "Method that waits most", "waits", true, false},
+    {Profile::kLocks, "locks", "ns", "time blocked by locks", "Most contended class of locks", "contentions", true,
+     true},
+    {Profile::kOwners, "owners", "ns", "time others were blocked", "Most contended class of locks", "delays", true,
+     true},
 }};
 
 void use(Model& model, Profile profile) {

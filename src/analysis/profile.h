@@ -1,5 +1,6 @@
 // The kinds of profile that one recording may hold, each with samples of its own: CPU time, time on the wall,
-// allocation, waits. Every pass and view works on one of them, Model::samples; which one is chosen right after loading.
+// allocation, waits, contentions by the blocked and by the owners of locks. Every pass and view works on one of them,
+// Model::samples; which one is chosen right after loading.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ namespace tarsier::analysis {
 struct Model;
 class Samples;
 
-enum class Profile : uint8_t { kCpu, kWall, kAlloc, kWaits, kCount };
+enum class Profile : uint8_t { kCpu, kWall, kAlloc, kWaits, kLocks, kOwners, kCount };
 
 struct ProfileInfo {
   Profile profile;
@@ -22,6 +23,9 @@ struct ProfileInfo {
   std::string_view unit;     // of weights: ns or bytes
   std::string_view what;     // "12 % of the CPU time"
   std::string_view hottest;  // what the leaf of a stack is called if it is the heaviest
+  std::string_view events;   // what is counted
+  bool is_census;            // all of them are there, not samples of them: nothing is left to chance
+  bool ends_in_class;        // the innermost frame is a class: of an object, or of a lock
 };
 const ProfileInfo& about(Profile profile);
 

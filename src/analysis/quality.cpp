@@ -73,7 +73,7 @@ Quality assess_quality(const Model& model, const Selection& selection, Profile p
   std::vector<bool> stack_used(model.stacks.size(), false);
   for (const Sample& sample : samples_of(model, profile)) {
     if (!selection.has(sample)) continue;
-    quality.samples += 1;
+    quality.samples += sample.count;
     quality.weight += sample.weight;
     if (sample.imprecise) {
       quality.imprecise += 1;
@@ -84,13 +84,17 @@ Quality assess_quality(const Model& model, const Selection& selection, Profile p
       quality.failed_weight += sample.weight;
       continue;
     }
-    (sample.truncated ? quality.incomplete : quality.complete) += 1;
+    (sample.truncated ? quality.incomplete : quality.complete) += sample.count;
     if (sample.stack.value < stack_used.size()) stack_used[sample.stack.value] = true;
   }
   for (const auto& [stack, count] : failed) quality.failed[failure_cause(model, stack)] += count;
   uint64_t unchecked = 0;
   for (const Engine& engine : model.engines) {
     if (engine.written == 0 || !engine.samples_for(profile)) continue;
+    if (engine.is_lock()) {
+      quality.by_mechanism[engine.mechanism] = quality.samples;  // it has written events, of several types
+      continue;
+    }
     if (!add_ways(engine, quality.by_mechanism)) quality.by_mechanism[engine.mechanism] += engine.written;
     quality.edges_checked += counter(engine, "edges: right") + counter(engine, "edges: wrong");
     quality.bad_edges += counter(engine, "edges: wrong");

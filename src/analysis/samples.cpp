@@ -21,6 +21,9 @@ void Samples::push_back(const Sample& sample) {
   const uint32_t flags = (sample.imprecise ? 1U : 0U) | (sample.failed ? 2U : 0U) | (sample.truncated ? 4U : 0U);
   blocks_.back().push_back({static_cast<int32_t>(offset), 0, sample.stack.value, sample.thread.value << 3 | flags});
   ++size_;
+  events_ += sample.count;
+  if (sample.count != 1 && counts_.empty()) counts_.resize(size_ - 1, 1);
+  if (sample.count != 1 || !counts_.empty()) counts_.push_back(sample.count);
   set_weight(size_ - 1, sample.weight);
 }
 

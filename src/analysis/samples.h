@@ -31,6 +31,7 @@ struct Sample {
   bool imprecise = false;
   bool failed = false;
   bool truncated = false;
+  uint32_t count = 1;  // it stands for so many: of contentions, which are added up, also none that begins then
 };
 
 class Samples {
@@ -72,6 +73,7 @@ class Samples {
 
   [[nodiscard]] size_t size() const { return size_; }
   [[nodiscard]] bool empty() const { return size_ == 0; }
+  [[nodiscard]] uint64_t events() const { return events_; }  // for how many all of them stand
   [[nodiscard]] iterator begin() const { return {this, 0}; }
   [[nodiscard]] iterator end() const { return {this, size_}; }
   [[nodiscard]] Sample operator[](size_t index) const { return decode(index, span_of(index)); }
@@ -101,14 +103,17 @@ class Samples {
             .weight = packed.weight == kLongWeight ? long_weights_.at(index) : packed.weight,
             .imprecise = (packed.thread_and_flags & 1) != 0,
             .failed = (packed.thread_and_flags & 2) != 0,
-            .truncated = (packed.thread_and_flags & 4) != 0};
+            .truncated = (packed.thread_and_flags & 4) != 0,
+            .count = counts_.empty() ? 1 : counts_[index]};
   }
   [[nodiscard]] size_t span_of(size_t index) const;
 
   std::vector<std::vector<Packed>> blocks_;
   std::vector<Span> spans_;
   std::unordered_map<size_t, int64_t> long_weights_;
+  std::vector<uint32_t> counts_;  // empty: each stands for one
   size_t size_ = 0;
+  uint64_t events_ = 0;
 };
 
 }  // namespace tarsier::analysis

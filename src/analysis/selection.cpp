@@ -1,6 +1,7 @@
 #include "analysis/selection.h"
 
 #include <algorithm>
+#include <limits>
 #include <regex>
 
 #include "analysis/index_table.h"
@@ -129,15 +130,16 @@ WeightedStacks weigh_stacks(const Model& model, const Selection& selection, bool
       result.rows.push_back({.group = group, .stack = sample.stack});
     }
     result.rows[row].weight += sample.weight;
-    result.rows[row].samples += 1;
+    result.rows[row].samples += sample.count;
     result.rows[row].objects += objects;
     result.weight += sample.weight;
-    result.samples += 1;
+    result.samples += sample.count;
     squares += static_cast<double>(sample.weight) * static_cast<double>(sample.weight);
   }
   if (squares > 0) {
     const auto sum = static_cast<double>(result.weight);
-    result.effective_samples = sum * sum / squares;
+    result.effective_samples =
+        about(model.profile).is_census ? std::numeric_limits<double>::infinity() : sum * sum / squares;
   }
   std::sort(result.rows.begin(), result.rows.end(), [](const StackWeight& a, const StackWeight& b) {
     return a.group != b.group ? a.group < b.group : a.stack < b.stack;

@@ -73,7 +73,8 @@ struct WeightedStacks {
   std::vector<StackWeight> rows;  // ordered by group and stack; each pair once
   int64_t weight = 0;
   uint64_t samples = 0;
-  // (sum of weights)^2 / sum of squares: so many samples of equal weight would tell as much (Kish).
+  // (sum of weights)^2 / sum of squares: so many samples of equal weight would tell as much (Kish). Infinite of what is
+  // no sample of anything.
   double effective_samples = 0;
 };
 WeightedStacks weigh_stacks(const Model& model, const Selection& selection, bool by_thread = false);

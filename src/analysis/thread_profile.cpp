@@ -11,7 +11,7 @@ std::vector<ThreadRow> thread_profile(const Model& model, const Selection& selec
   for (const Sample& sample : model.samples) {
     if (!selection.has(sample) || sample.thread.value >= rows.size()) continue;
     rows[sample.thread.value].sampled += sample.weight;
-    rows[sample.thread.value].samples += 1;
+    rows[sample.thread.value].samples += sample.count;
   }
   for (ThreadRow& row : rows) {
     const Thread& thread = model.threads[row.thread.value];

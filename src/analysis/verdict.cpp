@@ -103,8 +103,10 @@ std::string hottest_method(const Facts& facts) {
   const ProfileInfo& profile = about(facts.model.profile);
   return std::string(profile.hottest) + ": " + facts.cct.labels.names[hottest->label] + " with " +
          words_of_share(share(Nanos(hottest->self), Nanos(facts.cct.nodes[0].total))) + " of the " +
-         std::string(profile.what) + " (95 % sure: " + fixed(hottest->self_ci95.low * 100, 1) + " to " +
-         fixed(hottest->self_ci95.high * 100, 1) + " %).";
+         std::string(profile.what) +
+         (profile.is_census ? "."
+                            : " (95 % sure: " + fixed(hottest->self_ci95.low * 100, 1) + " to " +
+                                  fixed(hottest->self_ci95.high * 100, 1) + " %).");
 }
 
 std::string hottest_thread(const Facts& facts) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analysis/lock_pass.h"
 #include "analysis/selection.h"
 #include "cli/command.h"
 #include "cli/console.h"
@@ -49,7 +50,7 @@ constexpr Option kOptions[] = {
      .value = "KIND",
      .fallback = "cpu",
      .help = "which samples, weighted by what",
-     .allowed = "cpu,corrected,wall,alloc,waits"},
+     .allowed = "cpu,corrected,wall,alloc,waits,locks,owners"},
     kThreadOption,
     kFromOption,
     kToOption,
@@ -83,11 +84,13 @@ analysis::CompareOptions compare_options(const Arguments& arguments) {
 }
 
 Result<Model> load_one(const std::string& file, const Arguments& arguments) {
-  auto model = load_recording(file, arguments.text("weight"));
-  if (!model) return model;
   analysis::Filter filter{.thread_regex = arguments.text("thread")};
   if (arguments.has("from")) filter.from = arguments.duration("from");
   if (arguments.has("to")) filter.to = arguments.duration("to");
+  analysis::LockPass locks;
+  locks.keep_samples(filter);
+  auto model = load_recording(file, arguments.text("weight"), &locks);
+  if (!model) return model;
   if (Status narrowed = analysis::narrow(*model, filter); !narrowed) return std::move(narrowed).error().in(file);
   return model;
 }

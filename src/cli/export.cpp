@@ -82,7 +82,8 @@ constexpr CommandSpec kSpec = {
     .operand = Operand::kRecording,
     .options = kOptions,
     .notes =
-        "collapsed: one line per stack with its count (of alloc: bytes), as flame graph tools read it.\n"
+        "collapsed: one line per stack with its count (of alloc: bytes; of locks and owners: ns), as flame graph tools "
+        "read it.\n"
         "html: an interactive flame graph in one file that needs nothing else. With --against FILE it shows both: "
         "boxes\n"
         "are as wide as the mean of the two, coloured by what changed; what is gone is there, too.\n"

@@ -10,6 +10,7 @@
 #include <optional>
 #include <tuple>
 
+#include "analysis/lock_pass.h"
 #include "analysis/model.h"
 #include "attach/java_command.h"
 #include "base/parse.h"
@@ -256,7 +257,10 @@ int conclude(const Outcome& outcome, RecordingOutput& output, bool as_json) {
 
   std::vector<std::string> verdict;
   // Our descriptor still leads there: the verdict at least is not lost.
-  const auto model = analysis::load(in_place ? output.path() : "/proc/self/fd/" + std::to_string(output.file().fd()));
+  analysis::LockPass locks;
+  locks.keep_samples({});
+  const auto model =
+      analysis::load(in_place ? output.path() : "/proc/self/fd/" + std::to_string(output.file().fd()), &locks);
   if (model) {
     verdict = exporting::verdict_lines(*model);
   } else {

@@ -41,7 +41,9 @@ Result<analysis::Model> load_recording(const std::string& path, std::string_view
   const auto file = archive::UnpackedRecording::open(path);
   if (!file) return file.error();
   analysis::LockPass for_verdict;
-  auto model = analysis::load_watched(file->path(), locks != nullptr ? *locks : for_verdict, watch);
+  analysis::LockPass& pass = locks != nullptr ? *locks : for_verdict;
+  if (!pass.keeps_samples()) pass.keep_samples({});
+  auto model = analysis::load_watched(file->path(), pass, watch);
   if (!model) {
     Error& error = model.error();
     const std::string unpacked = file->path();

@@ -21,7 +21,7 @@ inline constexpr Option kWeightOption = {.name = "weight",
                                          .value = "KIND",
                                          .help = "which samples, weighted by what",
                                          .otherwise = "the first of them that the recording has",
-                                         .allowed = "cpu,corrected,wall,alloc,waits"};
+                                         .allowed = "cpu,corrected,wall,alloc,waits,locks,owners"};
 // Of those that show parts of one, or lists.
 inline constexpr Option kThreadOption = {
     .name = "thread", .kind = Kind::kText, .value = "REGEX", .help = "only threads whose name contains a match"};

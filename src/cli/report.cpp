@@ -47,7 +47,9 @@ constexpr CommandSpec kSpec = {
         "FILE is a recording of tarsier, of JFR itself or of another tool that writes JFR files.\n"
         "cpu: CPU time; wall: time, also of waiting threads; alloc: bytes, with the class as innermost frame; waits: "
         "the\n"
-        "time of waits. The views alloc and waits are about those whatever --weight says.\n"
+        "time of waits; locks: time that threads were blocked by locks, owners: the same time by who held the lock, "
+        "both\n"
+        "with the lock's class as innermost frame. The views alloc and waits are about those whatever --weight says.\n"
         "locks: who was blocked by a lock and who held it meanwhile, for how long; with --by group also waits for\n"
         "conditions, queues, joins and the like. docs/locks.md says how to read it.\n"
         "Of a damaged recording everything intact is shown; the exit code is then 5.",
@@ -72,6 +74,7 @@ int run_report(const Arguments& arguments) {
   auto question = exporting::lock_question(options);
   if (!question) return fail(question.error());
   analysis::LockPass locks(*std::move(question));
+  locks.keep_samples({.from = options.from, .to = options.to});
   const auto model = load_recording_operand("report", arguments, &locks);
   if (!model) return fail(model.error());
   const auto text = arguments.has("json") ? exporting::report_json(*model, options, locks.profile())

@@ -11,9 +11,9 @@
 namespace tarsier::exporting {
 namespace {
 
-// The weight that counts as one: of a sample, or one byte.
+// The weight that counts as one: of a sample, one byte, or one nanosecond in which a thread was blocked.
 double weight_of_one(const analysis::Model& model, const analysis::WeightedStacks& weights) {
-  if (model.profile == analysis::Profile::kAlloc) return 1;
+  if (analysis::about(model.profile).ends_in_class) return 1;
   if (weights.samples > 0 && weights.weight > 0) {
     return static_cast<double>(weights.weight) / static_cast<double>(weights.samples);
   }

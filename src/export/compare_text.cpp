@@ -24,13 +24,19 @@ using analysis::words_of_time;
 
 namespace {
 
+// "samples", or "sample" if there is one.
+std::string words_of_events(const Model& model) {
+  const std::string_view events = analysis::about(model.profile).events;
+  return std::string(model.samples.events() == 1 ? events.substr(0, events.size() - 1) : events);
+}
+
 std::string recordings_text(std::span<const Model> models) {
   std::string out;
   for (size_t i = 0; i < models.size(); ++i) {
     const Model& model = models[i];
     const std::string name = models.size() == 2 ? (i == 0 ? "A" : "B") : std::to_string(i + 1);
     std::string line = pad_left(name, 4) + "  " + words_of_time(model.duration) + ", " +
-                       words_of_count(model.samples.size()) + (model.samples.size() == 1 ? " sample" : " samples");
+                       words_of_count(model.samples.events()) + " " + words_of_events(model);
     if (!model.jvm.empty()) line += ", JVM " + visible(model.jvm);
     out += cut_front(line, kColumns) + "\n        " + cut_front(visible(model.file), kColumns - 8) + "\n";
   }

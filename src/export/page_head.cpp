@@ -47,8 +47,10 @@ Json profile_json(const Model& model, Profile profile, int64_t together) {
   return {{"name", info.name},
           {"unit", info.unit},
           {"what", info.what},
+          {"events", info.events},
+          {"census", info.is_census},
           {"samples",
-           {{"count", samples_of(model, profile).size()},
+           {{"count", samples_of(model, profile).events()},
             {"failed", failed},
             {"imprecise", imprecise},
             {"truncated", truncated}}},
@@ -123,7 +125,7 @@ std::string PageHead::encode() const {
     head["against"] = {{"file", against->model->file},
                        {"jvm", against->model->jvm},
                        {"duration_ns", against->model->duration.count},
-                       {"samples", samples_of(*against->model, model.profile).size()},
+                       {"samples", samples_of(*against->model, model.profile).events()},
                        {"per", against->per}};
   }
   return head.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -31,20 +31,23 @@ void add_time(int64_t& sum, int64_t ns) {
 
 LockCollector::LockCollector(const LockRoom& room) : room_(room) {}
 
-void LockCollector::add(const LockCode& code, const Contention& contention, std::span<const Piece> pieces) {
+void LockCollector::add(const analysis::Model& model, const LockCode& code, const Contention& contention,
+                        std::span<const Piece> pieces) {
   Row& row = scratch_;
   row.contention = contention;
-  row.contention.stack = code.user_frame(contention.stack);
+  row.contention.stack = alike_stacks_.first(model, code.user_frame(contention.stack));
   row.length = row.longest = std::max<int64_t>(contention.end_ns - contention.begin_ns, 0);
   row.more = 0;
   row.left_out_ns = 0;
   row.owners.clear();
+  row.longest_of.clear();
   for (const Piece& piece : pieces) {
     const int64_t ns = piece.end_ns - piece.begin_ns;
-    row.owners.push_back({piece.owner, ns, ns});
+    row.owners.push_back({piece.owner, ns});
     // What is no chain may still have a stack, which no view shows.
     Owner& owner = row.owners.back().owner;
-    owner.stack = owner.kind == Owner::Kind::kChain ? code.user_frame(owner.stack) : analysis::StackIndex(0);
+    owner.stack = owner.kind == Owner::Kind::kChain ? alike_stacks_.first(model, code.user_frame(owner.stack))
+                                                    : analysis::StackIndex(0);
   }
   Longest& kind = kind_of(row);
   kind.totals.contentions += 1;
@@ -65,7 +68,7 @@ void LockCollector::keep(const Row& row) {
   if (kind.rows.size() >= most_of(kind) + most_of(kind) / 2) drop_shorter(kind);
   kind.rows.push_back(row);
   Row& kept = kind.rows.back();
-  if (kept.owners.size() > room_.in_order) {
+  if (joined_ || kept.owners.size() > room_.in_order) {
     join_owners(kept.owners);
     cut_owners(kept, most_owners_);
   }
@@ -91,19 +94,26 @@ void LockCollector::drop_shorter(Longest& longest) {
   longest.rows.erase(middle, longest.rows.end());
 }
 
-// First the order of owners goes, then those who held the lock for the shortest time.
+// First the order of owners goes, also of all that come later, then those who held the lock for the shortest time.
 void LockCollector::spare_pieces() {
-  for (bool cut = false;; cut = true) {
-    if (cut) most_owners_ = std::max<size_t>(most_owners_ / 2, 1);
+  const bool join = !joined_;
+  joined_ = true;
+  pieces_ = 0;
+  size_t largest = 1;
+  for_each_kept([&](Row& row) {
+    if (join) join_owners(row.owners);
+    pieces_ += row.owners.size();
+    largest = std::max(largest, row.owners.size());
+  });
+  if (join && pieces_ <= room_.pieces) return;
+  most_owners_ = std::min(most_owners_, largest);
+  while (pieces_ > room_.pieces / 4 * 3 && most_owners_ > 1) {
+    most_owners_ = most_owners_ * 3 / 4;
     pieces_ = 0;
-    for (Longest* longest : {&locks_, &parks_}) {
-      for (Row& row : longest->rows) {
-        join_owners(row.owners);
-        cut_owners(row, most_owners_);
-        pieces_ += row.owners.size();
-      }
-    }
-    if (pieces_ <= room_.pieces / 4 * 3 || most_owners_ == 1) return;
+    for_each_kept([&](Row& row) {
+      cut_owners(row, most_owners_);
+      pieces_ += row.owners.size();
+    });
   }
 }
 
@@ -126,9 +136,7 @@ void LockCollector::join_owners(std::vector<OwnerTime>& owners) {
       place[i] = kept;
       owners[kept++] = owners[i];
     } else {
-      OwnerTime& into = owners[place[first[i]]];
-      add_time(into.ns, owners[i].ns);
-      into.longest = into.ns;
+      add_time(owners[place[first[i]]].ns, owners[i].ns);
     }
   }
   owners.resize(kept);
@@ -145,7 +153,6 @@ void LockCollector::cut_owners(Row& row, size_t most) {
     add_time(rest.ns, owner->ns);
     if (owner->owner.kind != Owner::Kind::kUnknown) add_time(row.left_out_ns, owner->ns);
   }
-  rest.longest = rest.ns;
   row.owners.erase(end, row.owners.end());
   const auto unknown = std::find_if(row.owners.begin(), row.owners.end(),
                                     [&](const OwnerTime& owner) { return owner.owner == rest.owner; });
@@ -153,7 +160,6 @@ void LockCollector::cut_owners(Row& row, size_t most) {
     row.owners.push_back(rest);
   } else {
     add_time(unknown->ns, rest.ns);
-    unknown->longest = unknown->ns;
   }
 }
 
@@ -195,9 +201,12 @@ void LockCollector::put_together(uint32_t into, const Row& row) {
   sum.longest = std::max(sum.longest, row.longest);
   add_time(sum.length, row.length);
   add_time(sum.left_out_ns, row.left_out_ns);
+  if (sum.longest_of.empty()) {
+    for (const OwnerTime& owner : sum.owners) sum.longest_of.push_back(owner.ns);
+  }
   for (size_t i = 0; i < sum.owners.size(); ++i) {
     add_time(sum.owners[i].ns, row.owners[i].ns);
-    sum.owners[i].longest = std::max(sum.owners[i].longest, row.owners[i].longest);
+    sum.longest_of[i] = std::max(sum.longest_of[i], row.longest_by(i));
   }
 }
 
@@ -322,8 +331,9 @@ LockCollector::Encoded LockCollector::encode(const analysis::Model& model, const
   writer.sparse("longest", per_row([](const Row& row) { return row.more > 0 ? row.longest : 0; }));
   writer.numbers("pieces", per_row([](const Row& row) { return row.owners.size(); }));
   writer.numbers("piece_length", per_piece([](const Row&, const OwnerTime& piece) { return piece.ns; }));
-  writer.sparse("piece_longest",
-                per_piece([](const Row& row, const OwnerTime& piece) { return row.more > 0 ? piece.longest : 0; }));
+  writer.sparse("piece_longest", per_piece([](const Row& row, const OwnerTime& piece) {
+                  return row.more > 0 ? row.longest_by(static_cast<size_t>(&piece - row.owners.data())) : 0;
+                }));
   writer.numbers("owner_kind", per_piece([](const Row&, const OwnerTime& piece) { return piece.owner.kind; }));
   writer.numbers("owner_thread", per_piece([&](const Row&, const OwnerTime& piece) {
                    return threads.has(piece.owner.thread) ? 1 + int64_t{threads.row_of(piece.owner.thread)} : 0;

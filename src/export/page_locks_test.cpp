@@ -148,8 +148,9 @@ Sums reported(const LockTrace& trace, const std::vector<LockAspect>& by) {
 LockCollector::Encoded encoded(const LockTrace& trace, const LockRoom& room, const PageThreads& threads) {
   LockCollector collector(room);
   const analysis::LockCode code(trace.model);
-  analysis::for_each_contention(trace.model, code, {},
-                                [&](const auto& contention, auto pieces) { collector.add(code, contention, pieces); });
+  analysis::for_each_contention(trace.model, code, {}, [&](const auto& contention, auto pieces) {
+    collector.add(trace.model, code, contention, pieces);
+  });
   return collector.encode(trace.model, threads, PageTime(trace.model));
 }
 
@@ -304,8 +305,9 @@ TEST(PageLocks, count_from_the_start_of_the_recording_and_by_thread) {
   trace.enter(LockTrace::period(lock, 1), b, 1400, 1600, 2, "main;enter");
   LockCollector collector;
   const analysis::LockCode code(trace.model);
-  analysis::for_each_contention(trace.model, code, {},
-                                [&](const auto& contention, auto pieces) { collector.add(code, contention, pieces); });
+  analysis::for_each_contention(trace.model, code, {}, [&](const auto& contention, auto pieces) {
+    collector.add(trace.model, code, contention, pieces);
+  });
   EXPECT_THAT(collector.blocked(), ElementsAre(0, 200));
   const PageThreads threads(trace.model, collector.blocked());
   EXPECT_EQ(threads[1].blocked, 200);

@@ -88,22 +88,27 @@ PageParts::~PageParts() = default;
 
 analysis::LockQuestion PageParts::question() {
   locks_->asked = true;
-  return {.by = {analysis::LockAspect::kGroup},
-          .each = [locks = locks_.get()](
-                      const Model&, const analysis::LockCode& code, const analysis::Contention& contention,
-                      std::span<const analysis::Piece> pieces) { locks->collector.add(code, contention, pieces); }};
+  return {
+      .by = {analysis::LockAspect::kGroup},
+      .each = [locks = locks_.get()](const Model& model, const analysis::LockCode& code,
+                                     const analysis::Contention& contention, std::span<const analysis::Piece> pieces) {
+        locks->collector.add(model, code, contention, pieces);
+      }};
 }
 
 Result<std::vector<PagePart>> PageParts::make(const Model& model, const std::string& title, double complete) const {
   LockCollector own;
   if (!locks_->asked && model.locks.complete() && !model.locks.empty()) {
     const analysis::LockCode code(model);
-    analysis::for_each_contention(model, code, {},
-                                  [&](const auto& contention, auto pieces) { own.add(code, contention, pieces); });
+    analysis::for_each_contention(
+        model, code, {}, [&](const auto& contention, auto pieces) { own.add(model, code, contention, pieces); });
   }
   LockCollector& collector = locks_->asked ? locks_->collector : own;
 
   PageTime time(model);
+  // Contentions have been added up already, in whole moments.
+  while (time.moment_ns() < model.lock_stretch.count && time.coarsen() > 1) {
+  }
   const PageThreads threads(model, collector.blocked());
   const std::vector<Profile> profiles = profiles_of(model);
   PageHead head{.model = model, .title = title, .time = time, .complete = complete, .profiles = profiles};

@@ -93,6 +93,12 @@ PageThreads::PageThreads(const Model& model, const std::vector<int64_t>& blocked
     }
     add_account(rows_[row], model, i, blocked);
   }
+  // Who held a lock may not be known.
+  const analysis::Samples& owners = samples_of(model, analysis::Profile::kOwners);
+  if (std::any_of(owners.begin(), owners.end(), [&](const analysis::Sample& sample) { return !has(sample.thread); })) {
+    nobody_ = static_cast<uint32_t>(rows_.size());
+    rows_.push_back({.name = "[no owner known]", .group = {}, .kind = analysis::ThreadKind::kOther});
+  }
   const auto& unsampled = model.unsampled_cpu;
   if (std::none_of(unsampled.begin(), unsampled.end(), [](const auto& kind) { return kind.second.count > 0; })) return;
   not_sampled_ = static_cast<uint32_t>(rows_.size());

@@ -33,6 +33,10 @@ class PageThreads {
   [[nodiscard]] const PageThread& operator[](size_t row) const { return rows_[row]; }
   [[nodiscard]] bool has(analysis::ThreadIndex thread) const { return thread.value < of_thread_.size(); }
   [[nodiscard]] uint32_t row_of(analysis::ThreadIndex thread) const { return of_thread_[thread.value]; }
+  // That of samples: of those that belong to no thread there is a row, too, if there are any.
+  [[nodiscard]] std::optional<uint32_t> row_or_nobody(analysis::ThreadIndex thread) const {
+    return has(thread) ? row_of(thread) : nobody_;
+  }
   // Where the CPU time of threads goes that nobody samples; there if there is any.
   [[nodiscard]] std::optional<uint32_t> not_sampled() const { return not_sampled_; }
 
@@ -45,7 +49,7 @@ class PageThreads {
  private:
   std::vector<PageThread> rows_;
   std::vector<uint32_t> of_thread_;
-  std::optional<uint32_t> not_sampled_;
+  std::optional<uint32_t> not_sampled_, nobody_;
   std::map<std::string, uint32_t> by_name_;  // of comparisons
 };
 

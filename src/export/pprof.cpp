@@ -97,8 +97,8 @@ class PprofWriter {
   void write_head() {
     // The words that Go's own profiles use.
     const bool bytes = is_alloc();
-    value_type(pprof::Profile::kSampleType, bytes ? "alloc_objects" : "samples", "count");
-    const std::string_view type = bytes ? "alloc_space" : analysis::about(model_.profile).name;
+    value_type(pprof::Profile::kSampleType, bytes ? "alloc_objects" : of_locks() ? "contentions" : "samples", "count");
+    const std::string_view type = bytes ? "alloc_space" : of_locks() ? "delay" : analysis::about(model_.profile).name;
     const std::string_view unit = bytes ? "bytes" : "nanoseconds";
     value_type(pprof::Profile::kSampleType, type, unit);
     value_type(pprof::Profile::kPeriodType, type, unit);
@@ -113,8 +113,13 @@ class PprofWriter {
 
   [[nodiscard]] bool is_alloc() const { return model_.profile == analysis::Profile::kAlloc; }
 
-  // Of the first engine of that kind.
+  [[nodiscard]] bool of_locks() const {
+    return model_.profile == analysis::Profile::kLocks || model_.profile == analysis::Profile::kOwners;
+  }
+
+  // Of the first engine of that kind. Contentions are all there.
   [[nodiscard]] int64_t period(bool in_bytes) const {
+    if (of_locks()) return 1;
     for (const analysis::Engine& engine : model_.engines) {
       const int64_t interval = in_bytes ? engine.interval_bytes.count : engine.interval.count;
       if (interval != 0) return interval;

@@ -43,6 +43,9 @@ struct Place {
   uint32_t samples_now = 0;
   uint32_t moment = 0;
   uint32_t node = kNone;
+
+  // Contentions go on in moments in which none began.
+  [[nodiscard]] bool has_now() const { return samples_now > 0 || self_now > 0; }
 };
 
 // Finds the places of samples. Those of one thread come together in a recording, and few of its places are hot: a table
@@ -137,7 +140,7 @@ class MomentRows {
   // By moment and node, once places have their nodes.
   std::vector<MomentRow> finish() {
     for (Place& place : places_) {
-      if (place.samples_now > 0) end_moment(place);
+      if (place.has_now()) end_moment(place);
     }
     for (MomentRow& row : rows_) row.node = places_[row.node].node;
     compact(rows_);
@@ -418,6 +421,7 @@ Result<ProfileTree> build_profile_tree(const Model& model, analysis::Profile pro
   if (time != nullptr) moments.emplace(*time, places, most_rows);
   struct Known {
     uint32_t row, frame;
+    uint32_t count;
     bool imprecise;
     int64_t time_ns, weight;
   };
@@ -427,11 +431,12 @@ Result<ProfileTree> build_profile_tree(const Model& model, analysis::Profile pro
     size_t count = 0;
     for (; count < batch.size() && next != end; ++next, ++count) {
       const analysis::Sample sample = *next;
-      if (!threads.has(sample.thread) || sample.stack.value >= stacks.of_stack.size()) {
+      const std::optional<uint32_t> row = threads.row_or_nobody(sample.thread);
+      if (!row || sample.stack.value >= stacks.of_stack.size()) {
         return Error{Errc::kCorrupt, "a sample refers to a thread or stack that is not there"};
       }
-      batch[count] = {threads.row_of(sample.thread), stacks.of_stack[sample.stack.value], sample.imprecise,
-                      sample.time_ns, sample.weight};
+      batch[count] = {*row,         stacks.of_stack[sample.stack.value], sample.count, sample.imprecise, sample.time_ns,
+                      sample.weight};
       found.will_look(batch[count].row, batch[count].frame);
     }
     for (size_t i = 0; i < count; ++i) found.will_change(batch[i].row, batch[i].frame);
@@ -439,16 +444,16 @@ Result<ProfileTree> build_profile_tree(const Model& model, analysis::Profile pro
       const Known& sample = batch[i];
       Place& place = found.of(sample.row, sample.frame);
       place.self = add_weight(place.self, sample.weight);
-      place.samples += 1;
+      place.samples += sample.count;
       place.imprecise += sample.imprecise ? 1 : 0;
       if (!moments) continue;
       uint32_t moment = moments->moment_of(sample.time_ns);
       if (moment != place.moment) {
-        if (place.samples_now > 0 && moments->end_moment(place)) moment = moments->moment_of(sample.time_ns);
+        if (place.has_now() && moments->end_moment(place)) moment = moments->moment_of(sample.time_ns);
         place.moment = moment;
       }
       place.self_now = add_weight(place.self_now, sample.weight);
-      place.samples_now += 1;
+      place.samples_now += sample.count;
     }
   }
 

@@ -31,19 +31,27 @@ double share(int64_t part, int64_t whole) {
 std::string hot_text(const ReportContext& context) {
   const analysis::Cct cct = context.tree();
   const auto rows = analysis::flat_profile(cct);
-  const bool classes = context.model.profile == analysis::Profile::kAlloc;
-  std::string out = std::string(classes ? "Most allocated classes, and who leads to them" : "Hot methods");
+  const analysis::Profile profile = context.model.profile;
+  const analysis::ProfileInfo& info = analysis::about(profile);
+  std::string out = profile == analysis::Profile::kAlloc   ? "Most allocated classes, and who leads to them"
+                    : profile == analysis::Profile::kLocks ? "Most contended classes of locks, and who leads to them"
+                    : profile == analysis::Profile::kOwners
+                        ? "Most contended classes of locks, and who holds them while others wait"
+                        : "Hot methods";
   out += " (shares of " + whole_of(context, cct.nodes[0].total) + ")\n";
-  if (rows.empty()) return out + "  no samples\n";
-  out += "    self  95 % interval   total   samples  method\n";
+  if (rows.empty()) return out + "  no " + std::string(info.events) + "\n";
+  out += (info.is_census ? "    self   total" : "    self  95 % interval   total") +
+         pad_left(std::string(info.events), 10 + (info.events.size() > 9 ? 3 : 0)) + "  method\n";
   const size_t shown = std::min(rows.size(), static_cast<size_t>(context.options.top));
   for (size_t i = 0; i < shown; ++i) {
     const analysis::HotMethod& row = rows[i];
     const size_t start = out.size();
     out += pad_left(words_of_share(share(row.self, cct.nodes[0].total)), 8);
-    out += pad_left(fixed(row.self_ci95.low * 100, 1) + " .. " + fixed(row.self_ci95.high * 100, 1), 15);
+    if (!info.is_census) {
+      out += pad_left(fixed(row.self_ci95.low * 100, 1) + " .. " + fixed(row.self_ci95.high * 100, 1), 15);
+    }
     out += pad_left(words_of_share(share(row.total, cct.nodes[0].total)), 8);
-    out += pad_left(words_of_count(row.samples), 10);
+    out += pad_left(words_of_count(row.samples), 10 + (info.events.size() > 9 ? 3 : 0));
     append_name(out, start, cct.labels.names[row.label]);
   }
   append_left_out(out, shown, rows.size());

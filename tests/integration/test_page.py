@@ -74,7 +74,11 @@ def assert_methods(shown, file, *arguments):
 
 def weights_of(file):
     names = {engine["name"] for engine in report(file)["recording"]["engines"] if engine["samples"]["written"] > 0}
-    return [weight for weight, engine in (("cpu", "fragment"), ("alloc", "alloc"), ("waits", "waits")) if engine in names]
+    weights = [weight for weight, engine in (("cpu", "fragment"), ("alloc", "alloc"), ("waits", "waits")) if engine in names]
+    locks = report(file, "locks")["locks"]
+    if locks["count"] > 0:
+        weights += ["locks", "owners"] if locks["owners_recorded"] else ["locks"]
+    return weights
 
 
 @pytest.mark.parametrize("name", [*PROGRAMS, "jfr"])
@@ -154,6 +158,36 @@ def test_a_range_of_time_is_that_of_the_report(recorded):
     view = f"view=methods&range={first}-{end}"
     shown = read(page.as_uri(), view)[view]["copied"][0]
     assert_methods(shown, file, "--from", f"{first * moment}ns", "--to", f"{end * moment}ns")
+
+
+@pytest.mark.parametrize("weight", ["locks", "owners"])
+@pytest.mark.parametrize("name", ["productlock", "productsync"])
+def test_contentions_as_a_weight_add_up_to_the_view_of_locks(recorded, name, weight):
+    file, page = recorded(name)
+    moment = 1_000_000
+    first, end = 300, 1500
+    whole, part = f"view=methods&weight={weight}", f"view=methods&weight={weight}&range={first}-{end}"
+    tree = f"view=tree&weight={weight}"
+    shown = read(page.as_uri(), whole, part, tree)
+    time = ("--from", f"{first * moment}ns", "--to", f"{end * moment}ns")
+    assert_methods(shown[part]["copied"][0], file, "--weight", weight, *time)
+    for view, arguments in ((whole, ()), (part, time)):
+        total = report(file, "locks", *arguments)["locks"]["total_ns"]
+        assert total > 0
+        assert sum(int(row["self"]) for row in table(shown[view]["copied"][0])) == total, view
+        assert report(file, "tree", "--weight", weight, *arguments)["tree"]["weight"] == total
+    assert "exact" in shown[whole]["text"]
+    told = paths(report(file, "tree", "--min-share", "0", "--weight", weight)["tree"])
+    for path, ns in shown_paths(shown[tree]["copied"][0]).items():
+        assert told[path] == ns, path
+
+
+def test_threads_are_chosen_of_both_weights_of_locks(recorded):
+    file, page = recorded("productlock")
+    thread = next(each for each in report(file, "threads", "--weight", "locks")["threads"] if each["blocked_ns"])
+    expression = ("--thread", f"^{re.escape(thread['name'])}$")
+    assert report(file, "tree", "--weight", "locks", *expression)["tree"]["weight"] == \
+        report(file, "locks", *expression)["locks"]["total_ns"]
 
 
 def test_a_search_tells_the_share_of_all_stacks_with_it(recorded):

@@ -8,6 +8,7 @@ import subprocess
 
 import harness
 import pytest
+from pprof_text import Profile
 from test_report import validate
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -112,3 +113,50 @@ def test_the_text_says_how_to_learn_who_held_them(tarsier, locks_by_jfr):
     assert "Only who was blocked is recorded" in text
     assert "Lock waiting" in text.split("\n\n")[0]
     assert max(map(len, text.splitlines())) <= 100
+
+
+def test_a_recording_with_locks_alone_is_weighted_by_them(tarsier, locks_by_jfr):
+    _, file = locks_by_jfr
+    document = json.loads(tarsier("report", file, "--json", "--view", "hot,tree,quality").stdout)
+    validate(document)
+    assert document["recording"]["profile"] == "locks"
+    locks = json.loads(tarsier("report", file, "--json", "--view", "locks").stdout)["locks"]
+    assert document["tree"]["weight"] == locks["total_ns"] > 0
+    assert document["quality"]["samples"] == locks["count"]
+    # All contentions are there: nothing is left to chance.
+    assert all(row["self_ci95"] == [row["self"], row["self"]] for row in document["hot"])
+    text = tarsier("report", file).stdout.decode()
+    assert "Most contended classes of locks" in text and "95 %" not in text
+
+
+def test_a_part_of_the_time_and_of_the_threads_is_that_of_the_view(tarsier, locks_by_jfr):
+    _, file = locks_by_jfr
+    blocked = json.loads(tarsier("report", file, "--json", "--view", "locks", "--by", "blocked-thread").stdout)
+    thread = blocked["locks"]["rows"][0]["label"]
+    sums = set()
+    for arguments in ((), ("--from", "100ms", "--to", "400ms"), ("--thread", f"^{re.escape(thread)}$"),
+                      ("--to", "300ms", "--thread", f"^{re.escape(thread)}$")):
+        tree, locks = (json.loads(tarsier("report", file, "--json", "--view", view, "--weight", "locks", *arguments).stdout)
+                       for view in ("tree", "locks"))
+        assert tree["tree"]["weight"] == locks["locks"]["total_ns"], arguments
+        sums.add(locks["locks"]["total_ns"])
+    assert len(sums) > 2
+
+
+def test_exports_have_the_time_of_the_view(tarsier, locks_by_jfr, tmp_path):
+    _, file = locks_by_jfr
+    total = json.loads(tarsier("report", file, "--json", "--view", "locks").stdout)["locks"]["total_ns"]
+    lines = tarsier("export", file, "--weight", "locks", "--to", "collapsed").stdout.decode().splitlines()
+    assert sum(int(line.rsplit(" ", 1)[1]) for line in lines) == total
+    whole = json.loads(tarsier("export", file, "--weight", "locks", "--to", "speedscope").stdout)["profiles"][0]
+    assert sum(whole["weights"]) == whole["endValue"] == total
+    pprof = tmp_path / "locks.pb.gz"
+    tarsier("export", file, "--weight", "locks", "--to", "pprof", "-o", pprof)
+    profile = Profile(pprof)
+    assert profile.types == [("contentions", "count"), ("delay", "nanoseconds")]
+    assert sum(profile.totals(1)[0].values()) == total
+
+
+def test_without_recorded_owners_there_is_no_such_weight(tarsier, locks_by_jfr):
+    refused = tarsier("report", locks_by_jfr[1], "--weight", "owners", expect=2)
+    assert "it has: locks" in refused.stderr.decode()

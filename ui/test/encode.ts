@@ -226,9 +226,11 @@ export function decoded(stacks: readonly StackSpec[], specs: ThreadSpecs = {}): 
 }
 export const profileOf = (stacks: readonly StackSpec[]): Profile => decoded(stacks).profile;
 
-const PROFILES: Readonly<Record<string, {unit: string; what: string}>> = {
+const PROFILES: Readonly<Record<string, {unit: string; what: string; events?: string; census?: boolean}>> = {
   cpu: {unit: 'ns', what: 'CPU time'}, wall: {unit: 'ns', what: 'wall clock time'}, alloc: {unit: 'bytes', what: 'allocation'},
-  waits: {unit: 'ns', what: 'waiting'},
+  waits: {unit: 'ns', what: 'waiting', events: 'waits', census: true},
+  locks: {unit: 'ns', what: 'time blocked by locks', events: 'contentions', census: true},
+  owners: {unit: 'ns', what: 'time others were blocked', events: 'delays', census: true},
 };
 
 export const HEAD: Head = {

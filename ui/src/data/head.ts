@@ -25,14 +25,29 @@ export interface Against {
 }
 
 export interface ProfileHead {
-  readonly name: string; // cpu, wall, alloc, waits
+  readonly name: string; // cpu, wall, alloc, waits, locks, owners
   readonly unit: string; // of weights: ns or bytes
   readonly what: string; // "CPU time"
+  readonly events?: string; // what is counted: samples, waits, contentions
+  readonly census?: boolean; // all of them are there, not samples of them
   readonly samples: {
     readonly count: number; readonly failed: number; readonly imprecise: number; readonly truncated: number;
   };
   readonly unsampled_ns: Counts;
   readonly quality?: Readonly<Record<string, unknown>>; // as in report --json
+}
+
+export const eventsOf = ({events}: ProfileHead): string => events ?? 'samples';
+
+const MUCH = 0.005; // of what was taken
+
+// Nothing about its shares is left to chance: this is said where others have a confidence interval. Else empty.
+export function exactText(profile: ProfileHead, engines: readonly Engine[]): string {
+  if (profile.census !== true) return '';
+  const engine = engines.find(({name}) => name === (profile.name === 'waits' ? 'waits' : 'lock'));
+  const lost = engine === undefined || engine.taken === 0 ? 0 : (engine.taken - engine.written) / engine.taken;
+  return lost < MUCH ? `exact: ${eventsOf(profile)} are recorded one by one, not sampled`
+    : `not sampled: ${eventsOf(profile)} are recorded one by one, but ${(100 * lost).toFixed(1)}\u202f% of what the engine took was dropped`;
 }
 
 export interface LocksHead {

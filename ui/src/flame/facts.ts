@@ -17,6 +17,7 @@ export interface View {
   readonly unit: Unit;
   readonly coloring: Coloring;
   readonly events?: string; // what was counted, if not samples
+  readonly exact?: string; // why nothing is left to chance; empty: it is
 }
 
 export const isCompared = (view: View): boolean => view.profile.nodes.before !== null;
@@ -83,6 +84,7 @@ export function factsOf(view: View, node: number): Facts {
   const parts = [`total ${weightText(view, tree.total[node]!)}, ${share(tree.total[node]!, whole)}`];
   if (tree === calls && node > 0) parts.push(`self ${weightText(view, tree.self[node]!)}, ${share(tree.self[node]!, whole)}`);
   const interval = intervalText(calls, tree.total[node]!, tree.samples[node]!);
+  if (view.exact?.startsWith('exact') === true && node > 0) parts[0] += ' (exact)';
   if (interval !== '' && node > 0) parts[0] += ` (95 % sure: ${interval}\u202f%)`;
   if (view.unit !== 'samples') parts.push(`${count(tree.samples[node]!)} ${view.events ?? 'samples'}`);
   if (tree.imprecise[node]! > 0) parts.push(`${share(tree.imprecise[node]!, tree.samples[node]!)} of them imprecise`);

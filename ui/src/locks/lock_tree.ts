@@ -9,6 +9,22 @@ import {percentiles} from './spread';
 const MOST_NODES = 1_000_000;
 
 const keyCache = new WeakMap<Contentions, Map<Aspect, Int32Array>>();
+const boundsCache = new WeakMap<Int32Array, {readonly least: number; readonly most: number}>();
+
+function boundsOf(keys: Int32Array): {readonly least: number; readonly most: number} {
+  let known = boundsCache.get(keys);
+  if (known === undefined) {
+    let least = 0;
+    let most = 0;
+    for (let i = 0; i < keys.length; i++) {
+      const key = keys[i]!;
+      if (key < least) least = key;
+      if (key > most) most = key;
+    }
+    boundsCache.set(keys, (known = {least, most}));
+  }
+  return known;
+}
 
 export function aspectKeys(data: Contentions, aspect: Aspect): Int32Array {
   let known = keyCache.get(data);
@@ -68,13 +84,7 @@ const DENSE = 1 << 21; // cells of a table by parent and key
 function deeper(nodes: Nodes, above: Int32Array, aboveFirst: number, keys: Int32Array, index: Int32Array): Int32Array {
   const into = new Int32Array(index.length);
   const parents = nodes.count - aboveFirst;
-  let least = 0;
-  let most = 0;
-  for (let i = 0; i < index.length; i++) {
-    const key = keys[index[i]!]!;
-    if (key < least) least = key;
-    if (key > most) most = key;
-  }
+  const {least, most} = boundsOf(keys);
   const width = most - least + 1;
   const make = (parent: number, key: number, find: (key: number) => number | undefined, keep: (key: number, node: number) => void): number => {
     const known = nodes.count < MOST_NODES ? undefined : find(MORE);
@@ -121,6 +131,7 @@ function deeper(nodes: Nodes, above: Int32Array, aboveFirst: number, keys: Int32
 // One entry for each contention and for each of its owners that the aspects tell apart.
 interface OwnerEntries {
   readonly from: Int32Array; // which of the kept contentions
+  readonly row: Int32Array; // the contention itself
   readonly owner: Int32Array; // one that stands for all that are alike
   readonly ns: Float64Array;
   readonly longest: Float64Array | null;
@@ -137,8 +148,23 @@ function alikeOwners(data: Contentions, aspects: readonly Aspect[]): Int32Array 
   });
 }
 
-// Adds up the pieces of each contention whose owners are alike: there are many pieces, and few of these.
+// Another order of the same aspects has the same entries: of millions of pieces they are made once.
+const MOST_ENTRIES = 4;
+const entriesCache = new WeakMap<Kept, Map<string, OwnerEntries>>();
+
 function ownerEntries(data: Contentions, kept: Kept, aspects: readonly Aspect[]): OwnerEntries {
+  let known = entriesCache.get(kept);
+  if (known === undefined) entriesCache.set(kept, (known = new Map()));
+  const name = aspects.slice().sort().join();
+  const entries = known.get(name) ?? makeOwnerEntries(data, kept, aspects);
+  known.delete(name);
+  known.set(name, entries); // the last ones are the newest
+  if (known.size > MOST_ENTRIES) known.delete(known.keys().next().value!);
+  return entries;
+}
+
+// Adds up the pieces of each contention whose owners are alike: there are many pieces, and few of these.
+function makeOwnerEntries(data: Contentions, kept: Kept, aspects: readonly Aspect[]): OwnerEntries {
   const standFor = alikeOwners(data, aspects);
   const size = kept.pieceNs.length;
   const from = new Int32Array(size);
@@ -163,7 +189,9 @@ function ownerEntries(data: Contentions, kept: Kept, aspects: readonly Aspect[])
       if (longest !== null) longest[entry]! += pieceLongest![p]!;
     }
   }
-  return {from: from.subarray(0, count), owner: owner.subarray(0, count), ns: ns.subarray(0, count), longest: longest?.subarray(0, count) ?? null};
+  // Copies, since they are kept: there may be far fewer than pieces.
+  return {from: from.slice(0, count), owner: owner.slice(0, count), ns: ns.slice(0, count), longest: longest?.slice(0, count) ?? null,
+          row: gatheredIndices(kept.row, from.subarray(0, count))};
 }
 
 // Entries of a contention that are in the same node count once: the first has the sum, the others -1.
@@ -202,7 +230,8 @@ export function lockTree(data: Contentions, threads: Threads, cut: Cut, by: read
   const kept = keptOf(data, cut, by.includes('group'));
   const levels: Level[] = [{first: 0, nodeOf: new Int32Array(kept.row.length), row: kept.row, ns: kept.ns, longest: null}];
   let entries: OwnerEntries | null = null;
-  let entryRow = kept.row;
+  const ofOwner = by.filter(isOfOwner);
+  let applied = 0; // aspects of owners, by now
   by.forEach((aspect, level) => {
     const {first: aboveFirst, nodeOf: above} = levels[level]!;
     const keys = aspectKeys(data, aspect);
@@ -213,17 +242,31 @@ export function lockTree(data: Contentions, threads: Threads, cut: Cut, by: read
     }
     let aboveEntries = above;
     if (entries === null) {
-      entries = ownerEntries(data, kept, by.filter(isOfOwner));
-      entryRow = gatheredIndices(kept.row, entries.from);
+      entries = ownerEntries(data, kept, ofOwner);
       aboveEntries = gatheredIndices(above, entries.from);
     }
-    const nodeOf = deeper(nodes, aboveEntries, aboveFirst, keys, isOfOwner(aspect) ? entries.owner : entryRow);
-    levels.push({first, nodeOf, row: entryRow, ...joined(entries, nodeOf, first, nodes.count - first)});
+    const nodeOf = deeper(nodes, aboveEntries, aboveFirst, keys, isOfOwner(aspect) ? entries.owner : entries.row);
+    if (isOfOwner(aspect)) applied++;
+    // Once all aspects of owners are told apart, each entry of a contention is in a node of its own.
+    const apartByNow = applied === ofOwner.length && nodes.count < MOST_NODES;
+    const {ns, longest} = apartByNow ? entries : joined(entries, nodeOf, first, nodes.count - first);
+    levels.push({first, nodeOf, row: entries.row, ns, longest});
   });
-  const byOwner = new Float64Array(4);
-  const {kind} = data.owners;
-  for (let p = 0; p < kept.pieceNs.length; p++) byOwner[kind[kept.pieceOwner[p]!]!]! += kept.pieceNs[p]!;
-  return finish(data, threads, by, nodes, levels, byOwner, kept.byGroup);
+  return finish(data, threads, by, nodes, levels, byOwnerKind(data, kept), kept.byGroup);
+}
+
+const kindsCache = new WeakMap<Kept, Float64Array>();
+
+function byOwnerKind(data: Contentions, kept: Kept): Float64Array {
+  let known = kindsCache.get(kept);
+  if (known === undefined) {
+    kindsCache.set(kept, (known = new Float64Array(4)));
+    const ofOwner = new Float64Array(data.owners.count);
+    const {pieceOwner, pieceNs} = kept;
+    for (let p = 0; p < pieceNs.length; p++) ofOwner[pieceOwner[p]!]! += pieceNs[p]!;
+    for (let owner = 0; owner < ofOwner.length; owner++) known[data.owners.kind[owner]!]! += ofOwner[owner]!;
+  }
+  return known;
 }
 
 function gatheredIndices(values: Int32Array, at: Int32Array): Int32Array<ArrayBuffer> {
@@ -239,8 +282,20 @@ function finish(data: Contentions, threads: Threads, by: readonly Aspect[], node
   const blocked = new Float64Array(count);
   const times = new Float64Array(count);
   const longest = new Float64Array(count);
+  const hasMore = data.more.some((n) => n > 0);
   levels.forEach(({first, nodeOf, row, ns, longest: most}, depth) => {
     level.fill(depth, first, levels[depth + 1]?.first ?? count);
+    if (!hasMore) {
+      for (let i = 0; i < nodeOf.length; i++) {
+        const length = ns[i]!;
+        if (length < 0) continue;
+        const node = nodeOf[i]!;
+        blocked[node]! += length;
+        times[node]!++;
+        if (length > longest[node]!) longest[node] = length;
+      }
+      return;
+    }
     for (let i = 0; i < nodeOf.length; i++) {
       const length = ns[i]!;
       if (length < 0) continue;

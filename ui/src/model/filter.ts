@@ -1,6 +1,7 @@
 // What is left of a profile in a range of time, of some threads, with or without some frames: columns as the profile
 // has them, with other weights. Everything that the stack views show is made of these.
 import type {Profile, SourceNodes} from '../data/profile';
+import {zeros} from './tree';
 
 export interface Filter {
   readonly range: {readonly first: number; readonly end: number} | null; // of moments; null: all
@@ -27,7 +28,7 @@ function inRange(profile: Profile, first: number, end: number): Weights {
       samples[node]! += moments.samples[i]!;
     }
   }
-  return {self, samples, imprecise: new Float64Array(count), before: null};
+  return {self, samples, imprecise: zeros(count), before: null};
 }
 
 // 1: this node or one of its callers has such a name.

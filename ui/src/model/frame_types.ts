@@ -16,7 +16,7 @@ export const FRAME_TYPES: readonly FrameType[] = [
   {name: 'stub', meaning: 'code stubs of the JVM', java: false},
   {name: 'vm', meaning: 'the JVM itself', java: false},
   {name: 'kernel', meaning: 'the operating system', java: false},
-  {name: 'class', meaning: 'no code: what was allocated', java: false},
+  {name: 'class', meaning: 'no code: what was allocated, or locked', java: false},
   {name: 'marker', meaning: 'no code: unsampled threads, failed or cut stacks', java: false},
 ];
 

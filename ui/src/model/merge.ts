@@ -3,11 +3,11 @@ import type {Profile} from '../data/profile';
 import type {Weights} from './filter';
 import {JAVA_TYPES, keyOf, NO_FRAME} from './frame_types';
 import {LooseBuilder} from './loose_builder';
-import {orderByWeight, sumUp, type Tree} from './tree';
+import {isZero, orderByWeight, sumUp, zeros, type Tree} from './tree';
 
 export interface CallTree extends Tree {
   readonly byThread: boolean; // threads are the first level
-  readonly nodeOf: Int32Array; // source node -> node; -1: nothing is left of it
+  readonly nodeOf: () => Int32Array; // source node -> node; -1: nothing is left of it
   readonly sourceTotal: Float64Array;
   readonly sampled: number; // the weight that was sampled; the rest was measured, and its shares are no estimates
   readonly effectiveSamples: number; // as many samples of equal weight would tell as much
@@ -81,10 +81,12 @@ export function mergeCalls(profile: Profile, weights: Weights, byThread: boolean
   const {nodes} = profile;
   const shape = shapeOf(profile, byThread);
   const sourceTotal = sumUp(weights.self, nodes.parent, nodes.count);
+  const hasImprecise = !isZero(weights.imprecise);
   const loose = {
     count: shape.count, parent: shape.parent, key: shape.key, type: typesOf(shape, profile, sourceTotal),
     self: new Float64Array(shape.count), selfSamples: new Float64Array(shape.count),
-    selfImprecise: new Float64Array(shape.count), selfBefore: new Float64Array(shape.count),
+    selfImprecise: hasImprecise ? new Float64Array(shape.count) : zeros(shape.count),
+    selfBefore: weights.before !== null ? new Float64Array(shape.count) : zeros(shape.count),
   };
   let sampled = 0;
   let squares = 0;
@@ -95,7 +97,7 @@ export function mergeCalls(profile: Profile, weights: Weights, byThread: boolean
     const node = shape.nodeOf[i]!;
     loose.self[node]! += self;
     loose.selfSamples[node]! += samples;
-    loose.selfImprecise[node]! += weights.imprecise[i]!;
+    if (hasImprecise) loose.selfImprecise[node]! += weights.imprecise[i]!;
     if (weights.before !== null) loose.selfBefore[node]! += weights.before[i]!;
     if (samples > 0) {
       sampled += self;
@@ -103,10 +105,17 @@ export function mergeCalls(profile: Profile, weights: Weights, byThread: boolean
     }
   }
   const {tree, place} = orderByWeight(loose);
-  const nodeOf = new Int32Array(nodes.count);
-  for (let i = 0; i < nodeOf.length; i++) nodeOf[i] = place[shape.nodeOf[i]!]!;
+  let known: Int32Array | null = null;
+  // Wanted when somebody looks at a node, not for every range of time that a drag passes.
+  const nodeOf = (): Int32Array => (known ??= throughPlaces(shape.nodeOf, place));
   return {...tree, byThread, nodeOf, sourceTotal, sampled,
           effectiveSamples: squares > 0 ? (sampled * sampled) / squares : 0};
+}
+
+function throughPlaces(nodeOf: Int32Array, place: Int32Array): Int32Array {
+  const into = new Int32Array(nodeOf.length);
+  for (let i = 0; i < into.length; i++) into[i] = place[nodeOf[i]!]!;
+  return into;
 }
 
 // Of which lines and types a node is made: the heaviest first.
@@ -118,7 +127,7 @@ export interface Makeup {
 export function makeupOf(profile: Profile, tree: CallTree, node: number): Makeup {
   const lines = new Map<number, number>();
   const types = new Map<number, number>();
-  const {nodeOf} = tree;
+  const nodeOf = tree.nodeOf();
   for (let i = nodeOf.indexOf(node); i >= 0; i = nodeOf.indexOf(node, i + 1)) {
     const weight = tree.sourceTotal[i]!;
     const line = profile.nodes.line[i]!;

@@ -34,6 +34,21 @@ export interface LooseTree {
   readonly selfBefore: Float64Array;
 }
 
+let nothing = new Float64Array(0);
+
+// A column of zeros, the same for all that ask: most trees have none that is imprecise or compared, and columns of a
+// million rows are not free. Never written to.
+export function zeros(count: number): Float64Array {
+  if (nothing.length < count) nothing = new Float64Array(count);
+  return nothing.subarray(0, count);
+}
+
+export function isZero(column: Float64Array): boolean {
+  if (column.buffer === nothing.buffer) return true;
+  for (let i = 0; i < column.length; i++) if (column[i] !== 0) return false;
+  return true;
+}
+
 export interface Ordered {
   readonly tree: Tree;
   readonly place: Int32Array; // loose node -> node of the tree; -1: left out
@@ -91,13 +106,16 @@ export function orderByWeight(loose: LooseTree, last = -1): Ordered {
   const looseSamples = sumUp(loose.selfSamples, loose.parent, loose.count);
   const children = sortedChildren(loose, looseTotal, looseSamples, last);
   const count = children.list.length + 1;
+  const hasImprecise = !isZero(loose.selfImprecise);
+  const hasBefore = !isZero(loose.selfBefore);
+  const columnIf = (needed: boolean): Float64Array => (needed ? new Float64Array(count) : zeros(count));
   const tree = {
     count,
     parent: new Int32Array(count), end: new Int32Array(count), depth: new Int32Array(count),
     key: new Int32Array(count), type: new Uint8Array(count),
     start: new Float64Array(count), total: new Float64Array(count), self: new Float64Array(count),
-    samples: new Float64Array(count), selfSamples: new Float64Array(count), imprecise: new Float64Array(count),
-    selfImprecise: new Float64Array(count), before: new Float64Array(count), selfBefore: new Float64Array(count),
+    samples: new Float64Array(count), selfSamples: new Float64Array(count), imprecise: columnIf(hasImprecise),
+    selfImprecise: columnIf(hasImprecise), before: columnIf(hasBefore), selfBefore: columnIf(hasBefore),
     maxDepth: 0,
   };
   const place = new Int32Array(loose.count).fill(-1);
@@ -115,8 +133,8 @@ export function orderByWeight(loose: LooseTree, last = -1): Ordered {
     tree.self[at] = loose.self[node]!;
     tree.samples[at] = looseSamples[node]!;
     tree.selfSamples[at] = loose.selfSamples[node]!;
-    tree.selfImprecise[at] = loose.selfImprecise[node]!;
-    tree.selfBefore[at] = loose.selfBefore[node]!;
+    if (hasImprecise) tree.selfImprecise[at] = loose.selfImprecise[node]!;
+    if (hasBefore) tree.selfBefore[at] = loose.selfBefore[node]!;
     if (parent >= 0) {
       tree.depth[at] = tree.depth[parent]! + 1;
       if (tree.depth[at]! > tree.maxDepth) tree.maxDepth = tree.depth[at]!;
@@ -126,16 +144,13 @@ export function orderByWeight(loose: LooseTree, last = -1): Ordered {
     next[at] = tree.start[at]!;
     for (let i = children.first[node + 1]! - 1; i >= children.first[node]!; i--) pending[waiting++] = children.list[i]!;
   }
-  tree.imprecise.set(tree.selfImprecise);
-  tree.before.set(tree.selfBefore);
   for (let i = count - 1; i >= 0; i--) {
     if (tree.end[i]! < i + 1) tree.end[i] = i + 1;
     const parent = tree.parent[i]!;
-    if (parent < 0) continue;
-    if (tree.end[parent]! < tree.end[i]!) tree.end[parent] = tree.end[i]!;
-    tree.imprecise[parent]! += tree.imprecise[i]!;
-    tree.before[parent]! += tree.before[i]!;
+    if (parent >= 0 && tree.end[parent]! < tree.end[i]!) tree.end[parent] = tree.end[i]!;
   }
+  if (hasImprecise) tree.imprecise.set(sumUp(tree.selfImprecise, tree.parent, count));
+  if (hasBefore) tree.before.set(sumUp(tree.selfBefore, tree.parent, count));
   return {tree, place};
 }
 

@@ -80,6 +80,10 @@ export function ChangedMethods({change, profile, weight, unit, what}: Pick<ViewP
   );
 }
 
+const LOCK_WEIGHTS = [
+  {weight: 'locks', words: 'Who was blocked', title: 'Flame graph of the time that threads were blocked by locks'},
+  {weight: 'owners', words: 'Who held them', title: 'Flame graph of the same time, by what held the lock meanwhile'},
+];
 const METHODS = 5;
 const LOCKS = 3;
 
@@ -124,7 +128,10 @@ export function HotLocks({recording, state, change, data, cut}: ViewProps & {dat
   return (
     <section aria-label="Most contended locks">
       <div class="panel-head"><h2>Most contended locks</h2>
-        <span class="muted">{duration(all)} blocked, {count(tree.times[0]!)} times</span></div>
+        <span class="muted">{duration(all)} blocked, {count(tree.times[0]!)} times</span>
+        {LOCK_WEIGHTS.filter(({weight}) => recording.head.profiles.some(({name}) => name === weight)).map(({weight, words, title}) => (
+          <button type="button" key={weight} class="link-button" title={title}
+            onClick={() => change({view: 'flame', weight, query: ''}, true)}>{words}{'\u00a0\u203a'}</button>))}</div>
       {first.length === 0 ? <p class="muted">No thread was blocked by a lock in this time.</p> : (
         <ol class="hot-list">
           {first.map((node) => {

@@ -1,6 +1,6 @@
 // How far the recording can be trusted, and what it cost the program: all of it is counted, nothing is lost unseen.
 import {ChartActions, textTable} from '../charts/actions';
-import type {Engine, Head, ProfileHead} from '../data/head';
+import {eventsOf, exactText, type Engine, type Head, type ProfileHead} from '../data/head';
 import {THREAD_KINDS, type Threads} from '../data/recording';
 import {clipped} from '../data/visible_text';
 import {bytes, count, duration, interval, share} from '../model/format';
@@ -26,7 +26,7 @@ export function Quality({recording}: ViewProps) {
         </div>
         <div>
           <CostCard head={head} threads={threads} />
-          {head.profiles.map((profile) => <StacksCard key={profile.name} profile={profile} />)}
+          {head.profiles.map((profile) => <StacksCard key={profile.name} profile={profile} engines={head.engines} />)}
           <Kept head={head} />
           <RecordingCard head={head} />
         </div>
@@ -124,15 +124,17 @@ function CostCard({head, threads}: {head: Head; threads: Threads}) {
   );
 }
 
-function StacksCard({profile}: {profile: ProfileHead}) {
+function StacksCard({profile, engines}: {profile: ProfileHead; engines: readonly Engine[]}) {
+  const exact = exactText(profile, engines);
   const stacks = stacksOf(profile);
   const {samples} = profile;
   const unsampled = Object.entries(profile.unsampled_ns).filter(([, ns]) => ns > 0);
   return (
     <article class="card" aria-label={`Stacks of ${clipped(profile.what || profile.name, 60)}`}>
-      <div class="card-head"><h3>Stacks: <bdi dir="ltr">{clipped(profile.what || profile.name, 60)}</bdi></h3><span>{count(samples.count)} samples</span></div>
+      <div class="card-head"><h3>Stacks: <bdi dir="ltr">{clipped(profile.what || profile.name, 60)}</bdi></h3><span>{count(samples.count)} {eventsOf(profile)}</span></div>
       {stacks !== null && <StackBar stacks={stacks} />}
       <dl>
+        {exact !== '' && <div><dt>chance</dt><dd>{exact}</dd></div>}
         {stacks !== null && <div><dt>complete</dt><dd>{count(stacks.complete)} ({share(stacks.complete, stacks.samples)})</dd></div>}
         {stacks !== null && stacks.incomplete > 0 && <div><dt>frames are missing</dt><dd>{count(stacks.incomplete)} ({share(stacks.incomplete, stacks.samples)})</dd></div>}
         {(stacks?.failed ?? []).map(([cause, n]) => <div key={cause}><dt>failed: <bdi dir="ltr">{clipped(cause, 60)}</bdi></dt><dd>{count(n)} ({share(n, stacks!.samples)})</dd></div>)}

@@ -8,6 +8,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['click, Enter', 'zoom into a frame; on a caller: zoom out to it'],
   ['double click, Esc', 'back'],
   ['Backspace', 'ring: the caller becomes the centre'],
+  ['w', 'stacks: the next weight'],
   ['r', 'flame graph: reverse, who calls the hot methods'],
   ['t', 'flame graph, call tree: threads as the first level'],
   ['i', 'flame graph: turn upside down'],
@@ -26,7 +27,8 @@ export function HelpDialog({open, onClose}: {open: boolean; onClose: () => void}
       <div class="help">
         <h2 id="help-title">Reading this page</h2>
         <p>
-          Stacks are weighted by CPU time, wall clock time, waiting or allocated bytes. A box of the flame graph is a
+          Stacks are weighted by CPU time, wall clock time, waiting, allocated bytes, or the time that threads were
+          blocked by locks: by who was blocked, or by who held the lock meanwhile. A box of the flame graph is a
           method, its width the weight of the stacks it is on; callees lie on the far side of their caller from the
           root, the heaviest first. Solid blue boxes are calls that the compiler did not inline, striped ones it did.
           In the ring chart, ring n holds the calls n levels below the centre, and angles are weights.

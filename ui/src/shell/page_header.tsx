@@ -1,6 +1,6 @@
 // What was recorded, in one line, and what is wrong with it.
 import {clipped} from '../data/visible_text';
-import type {Head} from '../data/head';
+import {eventsOf, type Head} from '../data/head';
 import {count, duration} from '../model/format';
 
 interface Props {
@@ -11,7 +11,8 @@ interface Props {
 }
 
 export function PageHeader({head, dark, onTheme, onHelp}: Props) {
-  const samples = head.profiles.map(({name, samples: {count: n}}) => n > 0 && `${count(n)} ${name === 'waits' ? 'waits' : `${clipped(name, 20)} samples`}`);
+  const samples = head.profiles.map((profile) => profile.name !== 'owners' && profile.samples.count > 0 &&
+    `${count(profile.samples.count)} ${profile.census === true ? eventsOf(profile) : `${clipped(profile.name, 20)} samples`}`);
   const words = [
     head.jvm && `JVM ${head.jvm}`,
     head.pid > 0 && `pid ${head.pid}`,

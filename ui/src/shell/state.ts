@@ -8,7 +8,7 @@ export interface TimeRange {
 
 export interface PageState {
   readonly view: string; // overview, flame, tree, methods, callers, ring, locks, threads, quality
-  readonly weight: string; // the profile: cpu, wall, alloc, waits
+  readonly weight: string; // the profile: cpu, wall, alloc, waits, locks, owners
   readonly range: TimeRange | null; // null: all of it
   readonly thread: string; // empty: all; "t12" a row of the threads, "p.." a pool by its name, "g.." a group, "k.." a kind
   readonly query: string;

@@ -13,6 +13,7 @@ import {asTsv, ExportButtons} from '../shell/export_buttons';
 import {withMore} from '../shell/page_state';
 import {useKeys} from '../shell/use_keys';
 import {ShareCell, VirtualTable} from '../shell/virtual_table';
+import {ExactNote} from './exact_note';
 import {MethodName} from './method_button';
 import {methodOf, methodText} from './method_choice';
 import {SelectionLine} from './selection_line';
@@ -44,7 +45,7 @@ export function CallersView(props: StackViewProps) {
   const sides = useMemo((): readonly Side[] => {
     if (chosen < 0) return [];
     const {callers, callees} = sandwichOf(profile, calls, chosen);
-    const common = {profile, calls, unit, coloring, events: stacks.events};
+    const common = {profile, calls, unit, coloring, events: stacks.events, exact: stacks.exact};
     return [{id: 'up', title: 'Callers', view: {...common, tree: callers}},
             {id: 'down', title: 'Callees', view: {...common, tree: callees}}];
   }, [calls, chosen]);
@@ -94,7 +95,7 @@ export function CallersView(props: StackViewProps) {
         <div class="view-tools">
           <h2><bdi dir="ltr">{chosen < 0 ? 'No such method is in these stacks' : clipped(name, 200)}</bdi>{' '}
             {chosen >= 0 && <span class="muted">
-              total {share(methods.total[chosen]!, whole)}, self {share(methods.self[chosen]!, whole)}, {count(methods.totalSamples[chosen]!)} {stacks.events}
+              total {share(methods.total[chosen]!, whole)}, self {share(methods.self[chosen]!, whole)}, {count(methods.totalSamples[chosen]!)} {stacks.events}<ExactNote text={stacks.exact} />
             </span>}</h2>
           {sides.length > 0 && <ExportButtons name={`${recording.head.title}-callers`} text={text}
             image={() => flamePicture(sides.map(({id, view}) => ({view, rootAtTop: id === 'down', focus: focusOf(props, id, view),

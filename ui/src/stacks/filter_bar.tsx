@@ -13,7 +13,12 @@ import {rangeText} from '../shell/time_strip';
 import {profileHeadOf} from '../shell/use_profile';
 import {EXCLUDE, INCLUDE, ONLY, type Stacks} from './use_stacks';
 
-const WEIGHT_NAMES: Readonly<Record<string, string>> = {cpu: 'CPU', wall: 'Wall', alloc: 'Allocation', waits: 'Waits'};
+const WEIGHT_NAMES: Readonly<Record<string, string>> = {cpu: 'CPU', wall: 'Wall', alloc: 'Allocation', waits: 'Waits', locks: 'Locks', owners: 'Lock owners'};
+
+const WEIGHT_TITLES: Readonly<Record<string, string>> = {
+  locks: 'Time that threads were blocked by locks, by what was blocked (w: the next)',
+  owners: 'The same time, by what held the lock meanwhile: where to change code so that others wait less (w: the next)',
+};
 
 interface Props extends ViewProps {
   readonly stacks: Stacks | null;
@@ -36,7 +41,7 @@ export function FilterBar(props: Props) {
       {head.profiles.length > 0 && (
         <div class="segments" role="group" aria-label="Weight">
           {head.profiles.map(({name, what}) => (
-            <button type="button" key={name} aria-pressed={name === current} title={what}
+            <button type="button" key={name} aria-pressed={name === current} title={WEIGHT_TITLES[name] ?? `Weight: ${what} (w: the next)`}
               onClick={() => change({weight: name}, true)}>{WEIGHT_NAMES[name] ?? clipped(name, 20)}</button>
           ))}
         </div>

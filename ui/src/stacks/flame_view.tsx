@@ -33,7 +33,7 @@ export function FlameView({recording, stacks, state, change, palette}: StackView
   const path = useMemo(() => keysOfZoom(profile, zoom), [profile, calls, zoom]);
   const reversePath = reversed ? path : null; // only the reversed tree depends on the zoom
   const tree = useMemo(() => (reversePath ? reverseCalls(profile, calls, byThread, reversePath) : calls), [calls, reversePath]);
-  const view: View = useMemo(() => ({profile, calls, tree, unit: stacks.unit, coloring, events: stacks.events}), [calls, tree]);
+  const view: View = useMemo(() => ({profile, calls, tree, unit: stacks.unit, coloring, events: stacks.events, exact: stacks.exact}), [calls, tree]);
   const focus = useMemo(() => nodeAtPath(tree, path), [tree, path]);
 
   // Nodes of another tree have other numbers.

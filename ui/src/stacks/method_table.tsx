@@ -46,7 +46,7 @@ export function MethodTable({view, palette, query, matches, onFind}: Props) {
                   <td class="number">{share(row.total, whole)}</td>
                   <td>
                     <MethodButton name={name} kind={type.name} paint={palette.types[type.name]!} onFind={onFind}
-                      note={`${type.name}, ${count(row.samples)} samples`} />
+                      note={`${type.name}, ${count(row.samples)} ${view.events ?? 'samples'}`} />
                   </td>
                 </tr>
               );

@@ -8,6 +8,7 @@ import {methodsOf, orderMethods, type MethodOrder} from '../model/methods';
 import {asTsv, ExportButtons} from '../shell/export_buttons';
 import {linkTo, withMore} from '../shell/page_state';
 import {ShareCell, VirtualTable, type TableColumn} from '../shell/virtual_table';
+import {ExactNote} from './exact_note';
 import {MethodLink} from './method_button';
 import type {StackViewProps} from './stack_views';
 
@@ -84,7 +85,7 @@ export function MethodsView({recording, stacks, state, change, palette}: StackVi
     <section class="full" aria-labelledby="methods-title">
       <div class="view-tools">
         <h2 id="methods-title">{count(order.length)} {matches === null ? 'methods' : 'methods that match'}{' '}
-          <span class="muted">of {weight(whole)}, {count(calls.samples[0]!)} {stacks.events}</span></h2>
+          <span class="muted">of {weight(whole)}, {count(calls.samples[0]!)} {stacks.events}<ExactNote text={stacks.exact} /></span></h2>
         <ExportButtons name={`${recording.head.title}-methods`} text={text} />
       </div>
       <VirtualTable id="method" label="Methods" rows={order.length} columns={columns} active={Math.min(active, order.length - 1)} isMain

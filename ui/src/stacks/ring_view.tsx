@@ -33,7 +33,7 @@ export function RingView(props: StackViewProps) {
   const {recording, stacks, state, change, palette} = props;
   const {profile, calls: tree, unit, coloring, matches} = stacks;
   const zoom = state.more['ring.zoom'] ?? '';
-  const view: View = useMemo(() => ({profile, calls: tree, tree, unit, coloring, events: stacks.events}), [tree]);
+  const view: View = useMemo(() => ({profile, calls: tree, tree, unit, coloring, events: stacks.events, exact: stacks.exact}), [tree]);
   const focus = useMemo(() => (zoom === '' ? firstParting(tree) : zoom === WHOLE ? 0 : nodeAtPath(tree, keysOfZoom(profile, zoom))),
     [tree, zoom]);
   const [selected, setSelected] = useState(-1);
@@ -117,7 +117,7 @@ export function RingView(props: StackViewProps) {
           }}
           columns={[
             {id: 'share', label: 'of centre', isNumber: true, width: 84, cell: (row) => <ShareCell share={tree.total[next[row]!]! / inside} text={share(tree.total[next[row]!]!, inside)} />},
-            {id: 'interval', label: '95 % of all', title: 'Its share of everything is in here with a probability of 95 %', isNumber: true, width: 90, cell: (row) => intervalText(tree, tree.total[next[row]!]!, tree.samples[next[row]!]!) || share(tree.total[next[row]!]!, whole)},
+            {id: 'interval', label: stacks.exact === '' ? '95 % of all' : 'of all', title: stacks.exact === '' ? 'Its share of everything is in here with a probability of 95 %' : stacks.exact, isNumber: true, width: 90, cell: (row) => intervalText(tree, tree.total[next[row]!]!, tree.samples[next[row]!]!) || share(tree.total[next[row]!]!, whole)},
             {id: 'name', label: 'method', cell: (row) => (
               <button type="button" class="method" tabIndex={-1} onClick={() => zoomTo(next[row]!)}>
                 <Swatch paint={paint(next[row]!)} /><MethodName name={profile.names[nameOfKey(tree.key[next[row]!]!)]!} isClass={tree.type[next[row]!] === CLASS} />

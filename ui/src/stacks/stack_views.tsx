@@ -5,6 +5,7 @@ import {DARK, LIGHT, type Palette} from '../flame/palette';
 import {clipped} from '../data/visible_text';
 import type {ViewProps} from '../shell/state';
 import {useKeys} from '../shell/use_keys';
+import {profileHeadOf} from '../shell/use_profile';
 import {CallersView} from './callers_view';
 import {FilterBar} from './filter_bar';
 import {FlameView} from './flame_view';
@@ -25,13 +26,18 @@ const VIEWS: Readonly<Record<string, FunctionComponent<StackViewProps>>> = {
 export const isStackView = (view: string): boolean => view in VIEWS;
 
 export function StackViews(props: ViewProps) {
-  const {state, change, dark} = props;
+  const {recording, state, change, dark} = props;
   const {stacks, error, isMissing} = useStacks(props);
   const searchField = useRef<HTMLInputElement>(null);
   useKeys({
     '/': () => {
       searchField.current?.focus();
       searchField.current?.select();
+    },
+    w: () => {
+      const {profiles} = recording.head;
+      const now = profiles.findIndex(({name}) => name === profileHeadOf(recording.head, state.weight)?.name);
+      if (profiles.length > 1) change({weight: profiles[(now + 1) % profiles.length]!.name}, true);
     },
   });
   const View = VIEWS[state.view]!;
@@ -58,7 +64,7 @@ function NoProfile({recording}: ViewProps) {
       <p>No samples in this recording.</p>
       <p>
         {engines === '' ? 'No engine of tarsier is named in it either.' : `It was recorded with: ${engines}.`}
-        {' '}Stacks come with <code>tarsier record --cpu</code>, <code>--wall</code>, <code>--alloc</code> or <code>--waits</code>.
+        {' '}Stacks come with <code>tarsier record --cpu</code>, <code>--wall</code>, <code>--alloc</code>, <code>--waits</code> or <code>--lock</code>.
       </p>
     </div>
   );

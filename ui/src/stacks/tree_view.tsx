@@ -10,6 +10,7 @@ import {asTsv, ExportButtons} from '../shell/export_buttons';
 import {withMore} from '../shell/page_state';
 import {useKeys} from '../shell/use_keys';
 import {ShareCell, VirtualTable, type TableColumn} from '../shell/virtual_table';
+import {ExactNote} from './exact_note';
 import {MethodName} from './method_button';
 import {differenceText, factorText} from './methods_view';
 import {SelectionLine} from './selection_line';
@@ -66,7 +67,7 @@ export function TreeView(props: StackViewProps) {
     Escape: () => (active > 0 ? change(withMore(state, {'tree.at': ''})) : change({query: ''})),
   });
 
-  const view: View = useMemo(() => ({profile, calls: tree, tree, unit, coloring, events: stacks.events}), [tree]);
+  const view: View = useMemo(() => ({profile, calls: tree, tree, unit, coloring, events: stacks.events, exact: stacks.exact}), [tree]);
   const whole = tree.total[0]!;
   const node = (row: number): number => rows.node[row]!;
   const weight = (value: number): string => weightOf(unit, value);
@@ -120,7 +121,7 @@ export function TreeView(props: StackViewProps) {
   return (
     <section class="full" aria-labelledby="tree-title">
       <div class="view-tools">
-        <h2 id="tree-title">Call tree <span class="muted">{weight(whole)}, {count(tree.samples[0]!)} {stacks.events}</span></h2>
+        <h2 id="tree-title">Call tree <span class="muted">{weight(whole)}, {count(tree.samples[0]!)} {stacks.events}<ExactNote text={stacks.exact} /></span></h2>
         <button type="button" onClick={() => turnAll(true)} disabled={active === 0} title="Open all below the active row">Open all</button>
         <button type="button" onClick={() => turnAll(false)} title={active === 0 ? 'As it was at first' : 'Close all below the active row'}>
           {active === 0 ? 'Reset' : 'Close all'}</button>

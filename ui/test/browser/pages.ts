@@ -52,6 +52,12 @@ export function writePages(folder: string): Record<string, string> {
     {thread: 'main', stack: ['app.Main.main|java|12', 'app.Json.parse|java|77', 'byte[]|class'], ns: 3 * 1024 ** 3, samples: 600},
     {thread: 'main', stack: ['app.Main.main|java|12', 'app.Json.parse|java|77', 'java.lang.String|class'], ns: 1024 ** 3, samples: 200},
   ]});
+  writeAll('locks', {...HEAD, title: 'locks', moments: 10, moment_ns: 100e6, duration_ns: 1e9}, {
+    cpu: [{thread: 'main', stack: ['app.Main.main|java|12'], ns: 1e8, samples: 100, moment: 3}],
+    locks: [{thread: 'main', stack: ['app.Main.main|java|12', 'app.Cache.get|c2|7', 'app.Cache|class'], ns: 3e8, samples: 2, moment: 1},
+            {thread: 'main', stack: ['app.Main.main|java|12', 'app.Cache.get|c2|7', 'app.Cache|class'], ns: 1e8, samples: 0, moment: 2}],
+    owners: [{thread: 'writer', stack: ['app.Writer.run|java|3', 'app.Cache.put|c2|9', 'app.Cache|class'], ns: 3.5e8, samples: 2, moment: 1},
+             {thread: '[no owner known]', stack: ['[hand-off]|marker', 'app.Cache|class'], ns: 0.5e8, samples: 1, moment: 2}]});
   const against = {file: hostile, jvm: hostile, duration_ns: 20e9, samples: 1000, per: 'second'};
   write('compared', {...HEAD, title: 'compared', against, verdict: ['app.Main.slower got slower.']}, [
     ...CHANGED, {thread: hostile, stack: [`${hostile}|c2|1`], ns: 0, before: 1e6, samples: 1},

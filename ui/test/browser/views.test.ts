@@ -257,3 +257,24 @@ for (const scheme of ['light', 'dark'] as const) {
     }
   });
 }
+
+test('time blocked by locks is a weight, by who was blocked and by who held them, and exact', () => withPage('locks', 'view=methods&weight=locks', async (page) => {
+  const heading = async (): Promise<string> => plain(await page.innerText('h2:has-text("methods")'));
+  assert.match(await heading(), /of 400 ms, 2 contentions \u00b7 exact/);
+  assert.doesNotMatch(plain(await page.innerText('main, body')), /95 %/);
+  assert.match((await rowsOf(page, 'Methods'))[0]!, /^400 ms 100 % 400 ms 100 % 2 class Cache app/);
+  await page.keyboard.press('w');
+  await page.waitForSelector('button[aria-pressed="true"]:has-text("Lock owners")');
+  assert.match(await hash(page), /weight=owners/);
+  assert.match(await heading(), /of 400 ms, 3 delays \u00b7 exact/);
+  assert.ok((await rowsOf(page, 'Methods')).some((row) => /^0 s 0 % 350 ms 87\.5 % 0 c2 Cache\.put app$/.test(row)));
+  await page.keyboard.press('w');
+  await page.waitForSelector('button[aria-pressed="true"]:has-text("CPU")');
+  assert.match(plain(await page.innerText('body')), /95 %/);
+}));
+
+test('a contention has its part of each moment: it goes on where none began', () => withPage('locks', 'view=flame&weight=locks&range=2-3', async (page) => {
+  await page.focus('#flame');
+  for (const key of ['ArrowUp', 'ArrowUp']) await page.keyboard.press(key);
+  assert.match(await statusOf(page), /total 100 ms, 100 % \(exact\)/);
+}));
