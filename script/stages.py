@@ -300,6 +300,19 @@ def other_architecture(options):
         del os.environ["TARSIER_OTHER_ARCH"]
 
 
+def other_kernel(options):
+    """The eBPF programs and perf's clocks on a kernel for x86_64, in an emulator of a whole machine."""
+    if not options.other_kernel:
+        return Counts()
+    if os.uname().machine != "aarch64":
+        return skipped("other-kernel", "this machine's own kernel is one for x86_64, or none that we know")
+    for command in (["script/bootstrap", "--other-kernel"], ["script/jvms", "install", "17:amd64"],
+                    ["script/build", "--preset", "cross"]):
+        if run(command, 1800)[0]:
+            return failed(" ".join(command))
+    return pytest("tests/other_kernel", seconds=2400)(options)
+
+
 def fuzz(options):
     """Every fuzzer for a while; the seeds alone find what was found before. A new find is for script/fuzz and its
     author, not for whoever happens to run the tests: here the same inputs are tried each time."""
@@ -337,6 +350,7 @@ STAGES = [
                            measures=True), True),
     ("antagonists", pytest("tests/antagonists", "-n2", seconds=900, measures=True), True),
     ("other-arch", other_architecture, True),
+    ("other-kernel", other_kernel, True),
     ("page", page, True),
     ("demo", demo, True),
     ("fuzz", fuzz, False),
@@ -348,6 +362,7 @@ def main():
     parser.add_argument("--long", action="store_true", help="also the tests that take minutes each")
     parser.add_argument("--all-jvms", action="store_true", help="on every JDK that script/jvms finds, not only three of them")
     parser.add_argument("--other-arch", action="store_true", help="also the signal path on the other architecture, emulated")
+    parser.add_argument("--other-kernel", action="store_true", help="also eBPF and perf on a kernel for x86_64, emulated")
     parser.add_argument("--only", metavar="STAGE,..", help="only these stages (and the build, if one needs it)")
     parser.add_argument("--fuzz-seconds", type=int, default=20, metavar="N", help="for each fuzzer (20)")
     parser.add_argument("--strict", action="store_true", help="no second try for tests that measure")
@@ -390,6 +405,8 @@ def main():
         print(f"not asked for: {', '.join(left_out)} (--all-jvms)")
     if not options.other_arch:
         print("not asked for: the signal path on the other architecture (--other-arch)")
+    if not options.other_kernel:
+        print("not asked for: eBPF and perf on a kernel for x86_64 (--other-kernel)")
     for name in dict.fromkeys(total.failures):
         print(f"failed: {name}")
     print(total)

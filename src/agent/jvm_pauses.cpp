@@ -14,8 +14,8 @@ namespace {
 
 constexpr size_t kRingSize = 64 << 10;  // 780 pauses; it is emptied some fifty times a second
 // Since then sun.rt.safepointTime is the time in which all threads stood still; up to 12 it begins when they are asked
-// to stop, with sun.rt.safepointSyncTime in it. (Read in the sources of 8, 11 and 21; measured with 17 and 25 against
-// -Xlog:safepoint: equal to the nanosecond.)
+// to stop, with sun.rt.safepointSyncTime in it. (As sources of OpenJDK before and after that have it; measured with 17
+// and 25 against -Xlog:safepoint: equal to the nanosecond.)
 constexpr int kFirstWithSeparateTimes = 13;
 
 const int64_t* as_number(const hotspot::PerfMemory& counters, const std::string& name) {

@@ -18,8 +18,10 @@ std::vector<ThreadRow> thread_profile(const Model& model, const Selection& selec
     row.measured = thread.cpu.has_value() && selection.whole_time();
     row.cpu = row.measured ? std::max(*thread.cpu - thread.carried, Nanos(0)) : Nanos(by_cpu ? row.sampled : 0);
   }
+  // Who was never blocked, or kept nobody waiting, is of interest beside those who were.
+  const bool all_that_ran = by_cpu || model.profile == Profile::kLocks || model.profile == Profile::kOwners;
   std::erase_if(rows, [&](const ThreadRow& row) {
-    return !selection.has(row.thread) || ((!by_cpu || row.cpu.count == 0) && row.samples == 0);
+    return !selection.has(row.thread) || ((!all_that_ran || row.cpu.count == 0) && row.samples == 0);
   });
   std::sort(rows.begin(), rows.end(), [&](const ThreadRow& a, const ThreadRow& b) {
     if (!by_cpu && a.sampled != b.sampled) return a.sampled > b.sampled;

@@ -14,6 +14,9 @@ import time
 import pytest
 from harness import DEADLINE, ROOT, TARSIER, tarsier, wait_until
 
+# What is started by nohup ignores it, and so does all that it starts.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
 RECORDINGS = ROOT / "tests/fixtures/recording"
 RECORDING = RECORDINGS / "all-events.jfr"
 ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/\n")

@@ -17,7 +17,7 @@ using capture::field;
 namespace {
 
 constexpr size_t kKnownChains = size_t{1} << 15;
-constexpr size_t kKnownNames = size_t{1} << 15;
+constexpr size_t kKnownNames = size_t{1} << 16;
 constexpr size_t kMonitors = size_t{1} << 14;
 constexpr size_t kHolds = size_t{1} << 16;
 constexpr size_t kSleepers = size_t{1} << 14;
@@ -137,7 +137,7 @@ uint32_t LockCapture::name_of(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) noex
   // Of tens of thousands of objects two may well have the same 31 bits: that of their class keeps most of them apart.
   jclass klass = jni->GetObjectClass(object);
   const bool has_class = jvmti->GetObjectHashCode(klass, &class_identity) == JVMTI_ERROR_NONE;
-  const uint64_t key = uint64_t{static_cast<uint32_t>(class_identity)} << 32 | static_cast<uint32_t>(identity);
+  const uint64_t key = uint64_t{static_cast<uint32_t>(class_identity)} << 32 | hash_alone(identity);
   const uint32_t known = has_class ? known_names_->find(key) : 0;
   const uint32_t number = known == 0 && has_class ? give_name(jvmti, klass, identity, key) : known;
   jni->DeleteLocalRef(klass);
@@ -177,6 +177,8 @@ uint32_t LockCapture::give_name(jvmtiEnv* jvmti, jclass klass, jint identity, ui
   place.is_plain.store(false, std::memory_order_relaxed);
   place.number.store(name.number, std::memory_order_release);
   (void)known_names_->add(key, name.number);
+  // Who acquires a lock that several may hold tells its hash alone.
+  if (sees_holds_) (void)known_names_->add(hash_alone(identity), name.number);
   return name.number;
 }
 

@@ -30,7 +30,7 @@ bool LockCapture::was_waited_for(uint32_t number, uint64_t since_ns) const noexc
 }
 
 void LockCapture::acquired(int32_t identity, HoldMode mode, int32_t times) noexcept {
-  const uint32_t lock = known_names_->find(static_cast<uint32_t>(identity));
+  const uint32_t lock = known_names_->find(hash_alone(identity));
   if (lock == 0 || times <= 0) return;
   const Local* mine = enter();
   if (mine == nullptr) return;
@@ -39,7 +39,7 @@ void LockCapture::acquired(int32_t identity, HoldMode mode, int32_t times) noexc
 }
 
 void LockCapture::releasing(int32_t identity, HoldMode mode, int32_t times) noexcept {
-  const uint32_t lock = known_names_->find(static_cast<uint32_t>(identity));
+  const uint32_t lock = known_names_->find(hash_alone(identity));
   if (lock == 0 || times <= 0) return;
   LockRecord record{};
   record.time_ns = lock_time_ns();

@@ -15,6 +15,11 @@ inline uint64_t lock_time_ns() noexcept {
 // Names of locks that are known at a time; a power of two.
 constexpr uint32_t kMostNames = 1 << 14;
 
+// The key of an object in the set of known names if nothing is known of it but its hash.
+inline uint64_t hash_alone(int32_t identity) noexcept {
+  return static_cast<uint32_t>(identity);
+}
+
 // Of an earlier session if the numbers differ.
 struct LockCapture::Local {
   uint64_t session;
