@@ -33,7 +33,7 @@ void add(PausesByName& sum, Nanos time) {
 void sum_single_pauses(const Pauses& pauses, const Selection& selection, PauseSums& sums) {
   std::map<uint32_t, PausesByName> by_name;
   PausesByName collector;
-  PauseSums::Safepoints safepoints;
+  SafepointSum safepoints;
   for (const Pause& pause : pauses.all) {
     const bool is_safepoint = pause.kind == PauseKind::kSafepoint;
     if (pause.kind == PauseKind::kCollection) continue;

@@ -17,20 +17,22 @@ struct PausesByName {
   Nanos time, longest;
 };
 
+struct CollectionSum {
+  uint64_t pauses = 0;
+  Nanos time, longest;
+  std::vector<PausesByName> by_name;  // most time first
+};
+
+struct SafepointSum {
+  uint64_t count = 0;
+  Nanos time;
+  std::optional<Nanos> time_to_stop;  // none: the recording does not tell
+};
+
 struct PauseSums {
-  struct Collector {
-    uint64_t pauses = 0;
-    Nanos time, longest;
-    std::vector<PausesByName> by_name;  // most time first
-  };
-  struct Safepoints {
-    uint64_t count = 0;
-    Nanos time;
-    std::optional<Nanos> time_to_stop;  // none: the recording does not tell
-  };
   // None: nothing of that kind was recorded, which is not the same as that there was nothing.
-  std::optional<Collector> gc;
-  std::optional<Safepoints> safepoints;
+  std::optional<CollectionSum> gc;
+  std::optional<SafepointSum> safepoints;
   Nanos duration;  // of what is selected
 };
 
