@@ -243,17 +243,18 @@ test('lanes: a click on a blocked time, a wait that leads to its waker, zoom by 
   const gutter = Math.min(Math.max(Math.round(box.width * 0.16), 110), 240);
   const at = (second: number): number => box.x + gutter + ((box.width - gutter) * second) / 10;
   await page.mouse.click(at(5.4), box.y + 22 + 20 + 10); // worker-0
-  assert.match(page.url(), /threads\.at=b0/);
+  await page.waitForURL(/threads\.at=b0/);
   await page.mouse.click(at(2.5), box.y + 22 + 40 + 10); // worker-1
   assert.match(plain(await page.innerText('.lane-details')), /worker-1 \(101\) waiting\s+1\.00 s[\s\S]*for: socket; woken by worker-0 \(100\)/);
   await page.mouse.move(at(2), box.y + 100);
   await page.mouse.down();
   await page.mouse.move(at(4), box.y + 100, {steps: 3});
   await page.mouse.up();
+  await page.waitForURL(/threads\.time=/);
   const [, from, to] = /threads\.time=(\d+)-(\d+)/.exec(page.url())!;
   assert.ok(Math.abs(Number(from) - 2e9) < 5e7 && Math.abs(Number(to) - 4e9) < 5e7, `${from} ${to}`);
   await page.click('button:has-text("Use as range")');
-  assert.match(page.url(), /range=19\d-40\d|range=200-400/);
+  await page.waitForURL(/range=19\d-40\d|range=200-400/);
 }));
 
 test('lanes as a table, threads found by name', () => withPage('view=threads&threads.table=1', async (page) => {
