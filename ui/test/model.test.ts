@@ -5,6 +5,7 @@ import {BY_TYPE, weightByKind} from '../src/flame/coloring';
 import {FRAME_TYPES, keyOf, nameOfKey, NO_FRAME} from '../src/model/frame_types';
 import {makeupOf} from '../src/model/merge';
 import {hottestMethods} from '../src/model/methods';
+import {shortLabel} from '../src/charts/chains';
 import {splitName} from '../src/model/names';
 import {reverseCalls} from '../src/model/reverse';
 import {compileQuery, matchedWeight, matchNames} from '../src/model/search';
@@ -199,5 +200,7 @@ test('a name is taken apart into class and package, also that of a hidden class'
   assert.deepEqual(splitName('a.b.C$$Lambda.0x000001ff.call'), {inner: 'C$$Lambda.0x000001ff.call', outer: 'a.b'});
   assert.deepEqual(splitName('C$$Lambda.0x000001ff.call'), {inner: 'C$$Lambda.0x000001ff.call', outer: ''});
   assert.deepEqual(splitName('ep_remove.isra.0'), {inner: 'ep_remove.isra.0', outer: ''});
+  assert.equal(shortLabel('ep_remove.isra.0'), 'ep_remove.isra.0');
+  assert.equal(shortLabel('java.lang.String.hashCode'), 'String.hashCode');
   assert.deepEqual(splitName('[failed: x]'), {inner: '[failed: x]', outer: ''});
 });

@@ -39,7 +39,7 @@ export class Chains {
 
 // java.util.concurrent.locks.ReentrantLock.lock -> ReentrantLock.lock
 export function shortLabel(name: string): string {
-  if (!/^[\p{L}\p{N}_$]/u.test(name)) return name;
+  if (!/^[\p{L}\p{N}_$]/u.test(name) || /\.\d+$/.test(name)) return name; // do_work.isra.0, libc.so.6: no method
   const end = name.search(/[(/<]/);
   const path = end > 0 ? name.slice(0, end) : name;
   const parts = path.split('.');
