@@ -44,9 +44,7 @@ class Guest:
             shutil.rmtree(self.root / part, ignore_errors=True)
         for part in ("proc", "sys", "dev", "tmp", "tarsier", "bin", "sbin"):
             (self.root / part).mkdir(exist_ok=True)
-        for name in ("lib", "lib64", "usr"):
-            if (jdk / "sysroot" / name).exists():
-                shutil.copytree(jdk / "sysroot" / name, self.root / name, symlinks=True, dirs_exist_ok=True)
+        subprocess.run(["cp", "-an", f"{jdk / 'sysroot'}/.", self.root], check=True)  # what is not there yet
         leave_out = shutil.ignore_patterns("sysroot", "jmods", "src.zip", "legal")
         shutil.copytree(jdk, self.root / "jdk", symlinks=True, ignore=leave_out)
         for file in ("tarsier", "libtarsier.so"):
