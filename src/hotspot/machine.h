@@ -60,12 +60,6 @@ class Machine {
   // Bytes that the code behind a call pops before it goes its ways: they were pushed around the call.
   [[nodiscard]] virtual int64_t popped_after_call(std::span<const uint8_t> code_from_pc) const = 0;
   [[nodiscard]] virtual Address stack_alignment() const = 0;
-  // What an adapter saves on the stack around its call of the JVM: how many bytes, and where among them its sp and fp.
-  // Nothing if there is no such place.
-  struct SavedByAdapter {
-    Address size, sp, fp;
-  };
-  [[nodiscard]] virtual std::optional<SavedByAdapter> saved_by_adapter() const = 0;
   // How the stub that moves frames of a virtual thread to the stack calls the JVM for it.
   struct ThawCall {
     bool is_return;  // to a frame that was left in the heap; otherwise the thread goes on after a wait

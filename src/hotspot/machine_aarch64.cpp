@@ -113,7 +113,6 @@ class Aarch64 final : public Machine {
     return std::max<int64_t>(popped, 0);
   }
   [[nodiscard]] Address stack_alignment() const override { return 16; }
-  [[nodiscard]] std::optional<SavedByAdapter> saved_by_adapter() const override { return std::nullopt; }
   [[nodiscard]] std::optional<CallAhead> call_ahead(std::span<const uint8_t> code) const override {
     int64_t raised = 0;
     for (size_t i = 0; i + 4 <= code.size(); i += 4) {

@@ -83,11 +83,6 @@ class X8664 final : public Machine {
   [[nodiscard]] std::optional<ThawCall> thaw_call(std::span<const uint8_t>) const override { return std::nullopt; }
   [[nodiscard]] std::optional<CallAhead> call_ahead(std::span<const uint8_t>) const override { return std::nullopt; }
   [[nodiscard]] Address stack_alignment() const override { return 8; }
-  // 512 bytes of fxsave, 16 registers from r15 on, a word, the flags; r13 is sp as it was before it was aligned.
-  [[nodiscard]] std::optional<SavedByAdapter> saved_by_adapter() const override {
-    constexpr Address kRegisters = 512, kWord = 8;
-    return SavedByAdapter{kRegisters + 18 * kWord, kRegisters + 2 * kWord, kRegisters + 10 * kWord};
-  }
   [[nodiscard]] bool just_saved_pair(std::span<const uint8_t> code, size_t at) const override {
     return at >= 1 && at + 3 <= code.size() && code[at - 1] == kPushRbp && code[at] == 0x48 &&
            ((code[at + 1] == 0x8b && code[at + 2] == 0xec) || (code[at + 1] == 0x89 && code[at + 2] == 0xe5));

@@ -100,8 +100,6 @@ class StackWalker::Walk {
   bool leave_interpreter();
   [[nodiscard]] std::optional<Position> caller_at_entry();
   bool leave_adapter(const CodeBlob& blob);
-  // One that has called the JVM, to have its caller call compiled code from now on.
-  bool leave_adapter_by_saved_sp();
 
   // Stubs keep frames as they like: try the ways in which it is done, and believe the first that leads somewhere.
   bool leave_stub(const CodeBlob& blob);

@@ -391,15 +391,6 @@ bool StackWalker::Walk::leave_upcall_stub_by_record() {
   return leave_native(1) || (!ended_ && end_with(WalkEnd::kNoSender));
 }
 
-bool StackWalker::Walk::leave_adapter_by_saved_sp() {
-  const auto saved = w_.machine_->saved_by_adapter();
-  if (!saved || !holds(at_.sp + saved->sp) || !holds(at_.sp + saved->fp)) return false;
-  const Address end = at_.sp + saved->size, sp = peek(at_.sp + saved->sp);
-  constexpr Address kAlignment = 16;
-  if (sp < end || sp - end >= kAlignment || !holds(sp)) return false;
-  return try_caller({peek(sp), sp + 8, peek(at_.sp + saved->fp)});
-}
-
 bool StackWalker::Walk::find_java_caller() {
   const CodeBlob* blob = w_.blobs_->at(at_.pc);
   // Compiled code and stubs call leaves themselves. Whatever needs the JVM, or may wait, is called by something else.
@@ -413,7 +404,6 @@ bool StackWalker::Walk::find_java_caller() {
       (blob->kind == BlobKind::kRuntimeStub && blob->frame_bytes <= 0)) {
     const Position stub = at_;
     add_stub(at_.pc, *blob);
-    if (blob->kind == BlobKind::kAdapter && leave_adapter_by_saved_sp()) return true;
     return try_record(stub) || try_words(stub) || end_with(WalkEnd::kNoSender);
   }
   if (try_caller(at_)) return true;
