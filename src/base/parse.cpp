@@ -58,6 +58,25 @@ std::string format_duration(Nanos value) {
   return std::to_string(value.count) + "ns";
 }
 
+Result<double> parse_share(std::string_view text) {
+  std::string_view digits = text;
+  const bool percent = digits.ends_with('%');
+  if (percent) digits.remove_suffix(1);
+  double share = 0;
+  const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), share);
+  if (percent) share /= 100;
+  if (error != std::errc() || rest != digits.data() + digits.size() || !(share >= 0 && share <= 1)) {
+    return Error{Errc::kUsage, "'" + std::string(text) + "' is not a share: write 0.05 or 5%, at most 1 or 100%"};
+  }
+  return share;
+}
+
+std::string format_share(double value) {
+  std::array<char, 32> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+  return {digits.data(), end};
+}
+
 std::string format_size(Bytes value) {
   std::string text = std::to_string(value.count);
   for (const Unit& unit : kSizes) {

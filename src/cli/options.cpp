@@ -46,19 +46,6 @@ Result<int64_t> parse_number(const Option& option, std::string_view text) {
   return number;
 }
 
-Result<double> parse_share(std::string_view text) {
-  std::string_view digits = text;
-  const bool percent = digits.ends_with('%');
-  if (percent) digits.remove_suffix(1);
-  double share = 0;
-  const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), share);
-  if (percent) share /= 100;
-  if (error != std::errc() || rest != digits.data() + digits.size() || !(share >= 0 && share <= 1)) {
-    return usage("'" + std::string(text) + "' is not a share: write 0.05 or 5%, at most 1 or 100%");
-  }
-  return share;
-}
-
 template <class T>
 Status outcome(const Result<T>& parsed) {
   return parsed ? Status() : Status(parsed.error());

@@ -53,6 +53,12 @@ constexpr Option kOptions[] = {
      .help = "how waits are found",
      .otherwise = "watcher",
      .allowed = "ebpf,watcher"},
+    {.name = "waits-budget",
+     .kind = Kind::kShare,
+     .value = "SHARE",
+     .fallback = "4%",
+     .help = "by ebpf: what stacks of waits may take of the program's CPU time; if there are too many waits, only "
+             "some get a stack, by chance, and the others are counted; 0: all, whatever it takes"},
     {.name = "lock",
      .kind = Kind::kWord,
      .value = "SIDE",
@@ -183,6 +189,7 @@ control::SessionOptions session_options(const Arguments& arguments) {
   options.waits = arguments.has("waits");
   std::tie(options.waits_min, options.waits_max) = arguments.range("waits");
   options.waits_by = arguments.text("waits-by");
+  options.waits_budget = arguments.share("waits-budget");
   if (arguments.has("lock")) options.lock = arguments.text("lock");
   if (arguments.has("lock-detail")) {
     options.lock = "owner";

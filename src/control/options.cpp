@@ -79,7 +79,7 @@ std::string with_commas(std::string_view text) {
   return plain;
 }
 
-constexpr std::array<Row, 26> kRows = {{
+constexpr std::array<Row, 27> kRows = {{
     {"cpu", Row::Takes::kNothing,
      [](AgentString& a, std::string_view) -> Status {
        a.session.cpu = true;
@@ -112,6 +112,11 @@ constexpr std::array<Row, 26> kRows = {{
        return {};
      },
      [](const SessionOptions& o) { return o.waits_by; }},
+    {"waitsbudget", Row::Takes::kValue,
+     [](AgentString& a, std::string_view v) { return assign(a.session.waits_budget, parse_share(v)); },
+     [](const SessionOptions& o) {
+       return o.waits_budget == kDefaultWaitsBudget ? std::string() : format_share(o.waits_budget);
+     }},
     {"lock", Row::Takes::kMaybe,
      [](AgentString& a, std::string_view v) -> Status {
        if (!v.empty() && v != "blocked" && v != "owner") {

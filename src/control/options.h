@@ -12,6 +12,7 @@ namespace tarsier::control {
 
 constexpr Bytes kMaxAllocInterval{1 << 30};
 constexpr Nanos kDefaultInterval = millis(1);
+constexpr double kDefaultWaitsBudget = 0.04;
 // What is counted if nobody says what.
 constexpr std::string_view kDefaultCounters =
     "cycles,instructions,cache-misses,branch-misses,context-switches,cpu-migrations,page-faults";
@@ -49,9 +50,10 @@ struct SessionOptions {
   std::string walks = "";
   Bytes alloc_interval{512 << 10};  // mean number of bytes between two samples of a thread; 0: every object
 
-  Nanos waits_min{micros(100)};  // shorter waits are only summed up
-  Nanos waits_max{0};            // longer ones, too; 0: there are none
-  std::string waits_by = "";     // ebpf, watcher; empty: watcher
+  Nanos waits_min{micros(100)};               // shorter waits are only summed up
+  Nanos waits_max{0};                         // longer ones, too; 0: there are none
+  std::string waits_by = "";                  // ebpf, watcher; empty: watcher
+  double waits_budget = kDefaultWaitsBudget;  // of the program's CPU time, by ebpf; 0: whatever it costs
 
   // Waits are the other half of a thread's time: asked for alone they come with the CPU's.
   [[nodiscard]] bool wants_cpu() const { return cpu || (!alloc && lock.empty()); }

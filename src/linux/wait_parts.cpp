@@ -38,6 +38,12 @@ void find_system_call(const KernelTypes& types, bpf::Settings& settings) {
   settings.system_call_bytes = number->size;
 }
 
+void find_runtime(const KernelTypes& types, bpf::Settings& settings) {
+  const auto entity = types.member("task_struct", "se");
+  const auto runtime = types.member("sched_entity", "sum_exec_runtime");
+  if (entity && runtime && runtime->size == 8) settings.task_runtime = entity->offset + runtime->offset;
+}
+
 constexpr Part kParts[] = {{"sched_waking", wait_waking_program}, {"sched_switch", wait_switch_program}};
 
 }  // namespace
@@ -59,6 +65,7 @@ Result<WaitParts> make_wait_parts(bpf::Settings settings, const WaitMemory& memo
   settings.task_registers = 1;
   const auto types = KernelTypes::of_kernel();
   if (types) find_system_call(*types, settings);
+  if (types) find_runtime(*types, settings);
   settings.wakes = find_wake_context(types ? &*types : nullptr);
   const auto scratches = static_cast<uint32_t>(settings.java.virtual_threads.present != 0 ? possible_cpus() : 1);
   // Allocated at once, but for the copies, which are the agent's to add: the programs run where nothing can be.

@@ -296,6 +296,14 @@ bool KernelWaits::write_copy(const Entry& entry, const WaitingThread& thread, Na
   return true;
 }
 
+// What its waker would have copied, as long as nobody has woken it.
+bool KernelWaits::write_sleeper(Entry& entry, const WaitingThread& thread, Nanos length) {
+  const auto still_asleep = [&] { return linux::thread_cpu_time(entry.sleeper.tid) == nanos(thread.runtime); };
+  const Nanos since = nanos(thread.since);
+  if (copy_.copy(entry.sleeper, since, length, still_asleep) != SleeperCopy::Outcome::kCopied) return false;
+  return own_.write_end(entry.sleeper.serial, {since, length, false}, true);
+}
+
 void KernelWaits::end_open_wait(Entry& entry, const Now& seen) {
   if (!sleeps(seen.thread)) return;
   const Nanos length = seen.at - nanos(seen.thread.since);
@@ -303,9 +311,11 @@ void KernelWaits::end_open_wait(Entry& entry, const Now& seen) {
   if (length < limits_.min) return entry.apart.shorter.add(length);
   if (limits_.max.count != 0 && length > limits_.max) return entry.apart.longer.add(length);
   ++own_taken_;
-  const bool written = write_copy(entry, seen.thread, length);
+  const bool written = seen.thread.copy == linux::bpf::kAtWaker ? write_sleeper(entry, seen.thread, length)
+                                                                : write_copy(entry, seen.thread, length);
   (written ? entry.apart.written : entry.apart.missed).add(length);
-  if (!written) ++own_late_;
+  if (written) return;
+  ++(seen.thread.copy_failure == linux::bpf::kDropLeftOut ? own_left_out_ : own_late_);
 }
 
 size_t KernelWaits::consume(const Visit& visit, size_t at_most) {
@@ -355,7 +365,7 @@ ThreadTimes KernelWaits::times_of(Entry& entry, const Now& seen) {
   } else if (thread.since != 0 && !sleeps(thread)) {
     const Nanos woken = thread.asleep != 0 ? nanos(thread.woken) : since;
     times.of(TimePart::kQueue).time += std::max(Nanos(0), seen.at - woken);
-    if (thread.asleep != 0) times.of(TimePart::kShortWaits).time += woken - since;
+    if (thread.asleep != 0 && thread.booked == 0) times.of(TimePart::kShortWaits).time += woken - since;
   }
   Nanos rest = seen.at - entry.started;
   for (const WaitAccount::Sum& part : times.parts) rest -= part.time;
@@ -427,19 +437,30 @@ std::vector<ThreadTimes> KernelWaits::changed_times() {
   return changed;
 }
 
-void KernelWaits::add_to(EngineStats& stats) {
+WaitCounters KernelWaits::sum_of_counters() const {
   std::vector<WaitCounters> of_cpus(linux::possible_cpus());
   const uint32_t key = 0;
   WaitCounters sum{};
-  if (linux::find_in_bpf_map(parts_.counters.get(), &key, of_cpus.data()) == 0) {
-    for (const WaitCounters& cpu : of_cpus) {
-      sum.taken += cpu.taken;
-      sum.ns += cpu.ns;
-      sum.lost_wakers += cpu.lost_wakers;
-      sum.wakers_without_stack += cpu.wakers_without_stack;
-      for (size_t i = 0; i < linux::bpf::kWaitDrops; ++i) sum.dropped[i] += cpu.dropped[i];
-    }
+  if (linux::find_in_bpf_map(parts_.counters.get(), &key, of_cpus.data()) != 0) return sum;
+  for (const WaitCounters& cpu : of_cpus) {
+    sum.taken += cpu.taken;
+    sum.ns += cpu.ns;
+    sum.stacks_ns += cpu.stacks_ns;
+    sum.lost_wakers += cpu.lost_wakers;
+    sum.wakers_without_stack += cpu.wakers_without_stack;
+    for (size_t i = 0; i < linux::bpf::kWaitDrops; ++i) sum.dropped[i] += cpu.dropped[i];
   }
+  return sum;
+}
+
+void KernelWaits::keep_share(double share) {
+  constexpr double kAll = int{linux::bpf::kAllWaits};
+  const auto left_out = static_cast<uint64_t>((1 - share) * kAll);
+  std::atomic_ref(told().left_out).store(left_out, std::memory_order_relaxed);
+}
+
+void KernelWaits::add_to(EngineStats& stats) {
+  const WaitCounters sum = sum_of_counters();
   const std::lock_guard guard(lock_);
   stats.taken = sum.taken + own_taken_;
   stats.dropped[capture::kDropNames[static_cast<size_t>(capture::Drop::kRingFull)]] =
@@ -447,6 +468,8 @@ void KernelWaits::add_to(EngineStats& stats) {
   stats.dropped["thread unreadable"] = sum.dropped[linux::bpf::kDropThreadUnreadable];
   stats.dropped["stack unreadable"] = sum.dropped[linux::bpf::kDropStackUnreadable];
   stats.dropped["no memory for the stack"] = sum.dropped[linux::bpf::kDropNoPlace];
+  stats.dropped["ended by another process before the stack was read"] = sum.dropped[linux::bpf::kDropStranger];
+  stats.dropped["left out to keep the cost down"] = sum.dropped[linux::bpf::kDropLeftOut] + own_left_out_;
   stats.dropped["end not seen"] = sum.dropped[linux::bpf::kDropEndUnseen];
   stats.dropped["over before the stack was read"] = own_late_;
   stats.in_app_threads = nanos(sum.ns);

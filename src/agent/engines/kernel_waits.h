@@ -43,6 +43,8 @@ class KernelWaits final : public WaitFinder {
   bool close_one() override;
   std::vector<ThreadTimes> changed_times() override;
   void add_to(EngineStats& stats) override;
+  Nanos cost_of_stacks() override { return Nanos(static_cast<int64_t>(sum_of_counters().stacks_ns)); }
+  void keep_share(double share) override;
 
   bool thread_started(const JavaThread& thread) override;
   void thread_ended(const JavaThread& thread) override;
@@ -70,9 +72,9 @@ class KernelWaits final : public WaitFinder {
   KernelWaits(const WaitLimits& limits, linux::WaitParts parts, linux::BpfRing ring, Mapping bottoms,
               const linux::WaitMemory& memory, const hotspot::ThreadFields& fields,
               const hotspot::VirtualThreadLayout* virtual_threads);
-  [[nodiscard]] std::atomic_ref<__u64> awake() {
-    return std::atomic_ref(reinterpret_cast<linux::bpf::Told*>(bottoms_.data())->awake);
-  }
+  linux::bpf::Told& told() { return *reinterpret_cast<linux::bpf::Told*>(bottoms_.data()); }
+  [[nodiscard]] std::atomic_ref<__u64> awake() { return std::atomic_ref(told().awake); }
+  [[nodiscard]] linux::bpf::WaitCounters sum_of_counters() const;
   // By programs that others run, and who may first have to find out who we are.
   [[nodiscard]] Status wait_until_seen();
   [[nodiscard]] Nanos now() const;
@@ -83,6 +85,7 @@ class KernelWaits final : public WaitFinder {
   void end_wait_from_before(Entry& entry, const Now& seen, bool ongoing);
   void end_open_wait(Entry& entry, const Now& seen);
   [[nodiscard]] bool write_copy(const Entry& entry, const linux::bpf::WaitingThread& thread, Nanos length);
+  [[nodiscard]] bool write_sleeper(Entry& entry, const linux::bpf::WaitingThread& thread, Nanos length);
   bool give_place(Entry& entry, size_t which);
   ThreadTimes times_of(Entry& entry, const Now& seen);
   void erase(const Entry& entry);
@@ -110,7 +113,7 @@ class KernelWaits final : public WaitFinder {
   std::vector<ThreadTimes> ended_;
   const std::vector<uint8_t> nothing_;
   size_t copies_bytes_ = 0;
-  uint64_t own_taken_ = 0, own_late_ = 0, own_ring_full_ = 0;
+  uint64_t own_taken_ = 0, own_late_ = 0, own_ring_full_ = 0, own_left_out_ = 0;
   int64_t not_followed_ = 0, without_place_ = 0;
 };
 

@@ -38,6 +38,10 @@ class WaitFinder : public ThreadListener {
   virtual bool close_one() = 0;
   // Of threads of which they have changed since the last call.
   virtual std::vector<ThreadTimes> changed_times() = 0;
+  // CPU time that their stacks have taken in the application's threads; and from now on only such a share gets one, by
+  // chance. The others are counted.
+  virtual Nanos cost_of_stacks() { return Nanos(0); }
+  virtual void keep_share(double /*share*/) {}
   // taken, dropped, counters, memory
   virtual void add_to(EngineStats& stats) = 0;
 

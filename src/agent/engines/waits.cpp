@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "agent/engines/cost_budget.h"
 #include "agent/engines/fragment_decoding.h"
 #include "agent/engines/kernel_capture.h"
 #include "agent/engines/kernel_waits.h"
@@ -18,7 +19,7 @@ namespace {
 
 class WaitsEngine final : public Engine {
  public:
-  explicit WaitsEngine(EngineContext& context) : context_(context) {}
+  explicit WaitsEngine(EngineContext& context) : context_(context), budget_(context.options.waits_budget) {}
 
   Result<control::EngineReport> probe() override;
   Status start() override;
@@ -48,6 +49,7 @@ class WaitsEngine final : public Engine {
   EngineStats read_stats();
   void keep_waker(const linux::bpf::Waker& seen, const capture::FragmentRecord* stack);
   void decode(const capture::FragmentRecord& record);
+  void keep_to_budget();
 
   EngineContext& context_;
   std::optional<FragmentDecoding> decoding_;
@@ -59,6 +61,8 @@ class WaitsEngine final : public Engine {
   std::unique_ptr<WaitFinder> finder_;
   bool borrowed_ = false, started_ = false, stopped_ = false;
   Nanos decoding_time_;  // CPU time of our own thread
+  CostBudget budget_;
+  Nanos budget_asked_;  // when it was last held to it
   EngineStats last_stats_;
 };
 
@@ -134,7 +138,17 @@ bool WaitsEngine::drain() {
   decoding_->decoder().begin();
   const size_t count = finder_->consume([this](const capture::FragmentRecord& record) { decode(record); }, kPiece);
   if (count > 0) decoding_time_ = decoding_time_ + (clock_now(CLOCK_THREAD_CPUTIME_ID) - start);
+  keep_to_budget();
   return count == kPiece;
+}
+
+void WaitsEngine::keep_to_budget() {
+  constexpr Nanos kBetween = millis(50);
+  const Nanos now = monotonic_now();
+  if (now - budget_asked_ < kBetween) return;
+  budget_asked_ = now;
+  const Nanos own = finder_->cost_of_stacks() + decoding_time_;
+  finder_->keep_share(budget_.update(own, clock_now(CLOCK_PROCESS_CPUTIME_ID)));
 }
 
 void WaitsEngine::decode(const capture::FragmentRecord& record) {

@@ -24,6 +24,7 @@ enum {
   kThreadInJava = 8,
   kBottoms = 1 << 12,
   kAddressBits = 48,
+  kAllWaits = 1 << 16,
 };
 
 // How the JVM keeps virtual threads: hotspot/sigsafe/virtual_thread.h, number by number.
@@ -91,6 +92,7 @@ struct Settings {
   __u32 system_call, system_call_bytes;  // 0 bytes: not known
   __u32 hide_processes;                  // the process may not see which others there are
   __u32 unused;
+  __u64 task_runtime;  // offset in a task: what its CPU clock says while it sleeps; 0: not known
 };
 
 // What a process is, besides its id, until it executes another program.
@@ -132,7 +134,8 @@ struct Bottoms {
 // What the agent tells the programs while they work.
 struct Told {
   struct Bottoms bottoms;
-  __u64 awake;  // 0: nothing is copied or counted
+  __u64 awake;     // 0: nothing is copied or counted
+  __u64 left_out;  // of kAllWaits: those that are only counted, by chance
 };
 
 struct SampleHeader {

@@ -19,8 +19,8 @@ struct Place {
   __u32 wants_monitor;
 };
 
-// 0 if it can't be read.
-static ALWAYS_INLINE int find_place(struct Place* out, __u64 java_thread) {
+// `runs_here`: it is the thread whose registers are at hand. 0 if it can't be read.
+static ALWAYS_INLINE int find_place(struct Place* out, __u64 java_thread, int runs_here) {
   __u64 anchor = 0, monitor = 0;
   __u32 state = 0;
   out->continuation = 0;
@@ -34,21 +34,17 @@ static ALWAYS_INLINE int find_place(struct Place* out, __u64 java_thread) {
   out->in_java = 0;
   if (anchor != 0) return 1;
   if (bpf_probe_read_user(&state, 4, (const void*)(java_thread + settings.java.thread_state)) != 0) return 0;
-  struct Registers registers;
-  if (state != kThreadInJava || !read_registers(&registers, 0)) return 1;
-  out->sp = registers.sp;
+  if (state != kThreadInJava) return 1;
+  if (!runs_here || !read_user_sp(&out->sp)) return 0;
   out->in_java = 1;
   return 1;
 }
 
 // All but the bytes of the stack. 0 if it can't be read.
-static ALWAYS_INLINE int begin_fragment(struct Fragment* fragment, __u64 java_thread, const struct Place* place) {
+static ALWAYS_INLINE int begin_fragment(struct Fragment* fragment, __u64 java_thread, const struct Place* place,
+                                        int runs_here) {
   __builtin_memset(fragment, 0, sizeof(*fragment));
-  if (place->in_java) {
-    struct Registers registers;
-    if (!read_registers(&registers, 0)) return 0;
-    copy_registers(fragment, &registers);
-  }
+  if (runs_here && place->in_java && !copy_user_registers(fragment)) return 0;
   fragment->sp = place->sp;
   fragment->continuation = place->continuation;
   return read_thread(fragment, java_thread);

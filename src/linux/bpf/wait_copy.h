@@ -18,7 +18,7 @@ static ALWAYS_INLINE int begin_copy(char* record, const struct WaitingThread* th
   struct SampleHeader* header = (struct SampleHeader*)record;
   header->thread = thread->serial;
   header->kernel_count = 0;
-  return begin_fragment((struct Fragment*)(header + 1), thread->java_thread, place);
+  return begin_fragment((struct Fragment*)(header + 1), thread->java_thread, place, 1);
 }
 
 static ALWAYS_INLINE void copied(struct WaitingThread* thread, __u32 place, __u32 bytes) {
@@ -118,10 +118,22 @@ static ALWAYS_INLINE int copy_platform_thread(struct WaitingThread* thread, __u3
   return fail(thread, kDropNoPlace);
 }
 
+// Nobody but a thread of the same process ends this wait (or a signal, rarely): there is time for the copy until then,
+// and if the wait is short, none is needed. A virtual thread is left to its carrier, which knows how.
+static ALWAYS_INLINE int copies_at_waker(struct WaitingThread* thread) {
+  if (!thread->known || thread->copies_itself || settings.min_wait_ns == 0 || settings.task_runtime == 0) return 0;
+  if (!waits_for_own_process()) return 0;
+  const char* runtime = (const char*)bpf_get_current_task() + settings.task_runtime;
+  if (bpf_probe_read_kernel(&thread->runtime, sizeof(thread->runtime), runtime) != 0) return 0;
+  if (!VIRTUAL.present) return 1;
+  struct Place place;
+  if (!find_place(&place, thread->java_thread, 1)) return 0;
+  return place.sp == 0 || !is_carrier(thread->java_thread, place.continuation, place.sp, place.base);
+}
+
 static ALWAYS_INLINE int leave_copy(struct WaitingThread* thread, __u32 tid) {
   struct Place place;
-  thread->copy = kNowhere;
-  if (!find_place(&place, thread->java_thread)) return fail(thread, kDropThreadUnreadable);
+  if (!find_place(&place, thread->java_thread, 1)) return fail(thread, kDropThreadUnreadable);
   if (place.wants_monitor) thread->copy_flags |= kFlagBlocked;
   if (place.sp != 0 && is_carrier(thread->java_thread, place.continuation, place.sp, place.base))
     return copy_virtual_thread(thread, tid, &place);

@@ -18,18 +18,11 @@ static ALWAYS_INLINE __u32 flags_of_sleep(__u64 state) {
   return kFlagUninterruptible | (is_in_system_call() ? 0 : kFlagPageFault);
 }
 
-// How the wait is booked if there is nothing more to it. 0: it becomes an event.
-static ALWAYS_INLINE struct TimeSum* other_sum_for(struct WaitingThread* thread, __u64 length) {
-  if (length < settings.min_wait_ns) return &thread->shorter;
-  if (settings.max_wait_ns != 0 && length > settings.max_wait_ns) return &thread->longer;
-  return 0;
-}
-
 // It leaves a CPU and was not seen to have come there (it happens, on a very busy machine; why is not known). Its wait
 // has ended, and if it was woken it is known when; what it did since then is in no sum.
 static ALWAYS_INLINE void end_unseen(struct WaitingThread* thread, struct WaitCounters* counts) {
   const __u64 since = thread->since;
-  if (since == 0 || !thread->asleep) return;
+  if (since == 0 || !thread->asleep || thread->booked) return;
   if (thread->woken < since) {
     ++thread->missed.count;
   } else {
@@ -42,18 +35,26 @@ static ALWAYS_INLINE void end_unseen(struct WaitingThread* thread, struct WaitCo
   ++counts->dropped[kDropEndUnseen];
 }
 
-static ALWAYS_INLINE void leaves(const struct Switch* what, struct WaitingThread* thread, __u32 tid, __u64 now) {
+static ALWAYS_INLINE void leaves(const struct Switch* what, struct WaitingThread* thread, __u32 tid, __u64 now,
+                                 struct WaitCounters* counts) {
   const __u64 task = what->from;
   if (!thread->known && bpf_map_update_elem(&tasks, &task, &tid, BPF_ANY) == 0) thread->known = 1;
   if (thread->running_since != 0) thread->ran += now - thread->running_since;
   if (thread->first_left == 0) thread->first_left = now;
   thread->running_since = 0;
   thread->woken = 0;
+  thread->booked = 0;
   thread->asleep = !(what->preempted & 1) && (__u32)what->state != 0;
+  if (thread->asleep) {
+    thread->copy_flags = flags_of_sleep(what->state);
+    thread->copy_failure = is_left_out() ? kDropLeftOut : kWaitDrops;
+    thread->copy = thread->copy_failure != kDropLeftOut && copies_at_waker(thread) ? kAtWaker : kNowhere;
+  }
+  // Whoever wakes it just now sees a wait of no length, whatever else it sees.
   thread->since = now;
-  if (!thread->asleep) return;
-  thread->copy_flags = flags_of_sleep(what->state);
+  if (!thread->asleep || thread->copy == kAtWaker || thread->copy_failure == kDropLeftOut) return;
   leave_copy(thread, tid);
+  counts->stacks_ns += bpf_ktime_get_ns() - now;
 }
 
 static ALWAYS_INLINE int send(struct WaitingThread* thread, void* copy, __u64 room, __u64 since, __u64 length) {
@@ -90,6 +91,10 @@ static ALWAYS_INLINE void comes(struct WaitingThread* thread, __u32 tid, __u64 n
   thread->running_since = now;
   if (!thread->asleep) {
     thread->queue.ns += now - since;
+    return;
+  }
+  if (thread->booked) {
+    thread->queue.ns += now - thread->woken;
     return;
   }
   // Nobody has been seen to wake it: then it was woken before it had left its CPU, and stood in the run queue all the
@@ -129,7 +134,7 @@ int on_switch(struct Switch* what) {
   if (leaving && (counts = counters_here())) {
     const __u64 now = bpf_ktime_get_ns();
     end_unseen(leaving, counts);
-    leaves(what, leaving, tid, now);
+    leaves(what, leaving, tid, now, counts);
     counts->ns += bpf_ktime_get_ns() - now;
   }
   struct WaitingThread* coming = thread_of_task(what->to, &tid);

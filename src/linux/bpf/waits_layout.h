@@ -19,15 +19,17 @@ enum {
 };
 
 // A thread that goes to sleep leaves a copy of its stack, in the form of a record for the ring: whether the wait will
-// be long enough for an event is not known before it is over, and then the thread's memory is not at hand. The agent
-// gives every thread a place for it, and a larger one if it proves too small.
+// be long enough for an event is not known before it is over, and then the thread's memory is not at hand, unless it is
+// a thread of the same process that ends it. The agent gives every thread a place for it, and a larger one if it proves
+// too small.
 enum {
   kWaitHead = sizeof(struct SampleHeader) + sizeof(struct Fragment),
   kSmallCopy = 2 << 10,
   kMiddleCopy = 8 << 10,
   kLargeCopy = 40 << 10,
 };
-enum CopyPlace { kNowhere, kSmall, kMiddle, kLarge };
+// At its waker: nothing was copied. Whoever wakes it will be a thread of the same process, and copies it then.
+enum CopyPlace { kNowhere, kSmall, kMiddle, kLarge, kAtWaker };
 struct SmallCopy {
   __u8 record[kSmallCopy];
 };
@@ -56,8 +58,11 @@ struct WaitingThread {
   __u64 ran;            // on its CPU, between two moments that we have seen
   __u32 copy;           // a CopyPlace: where the stack is of which it sleeps
   __u32 copy_bytes;
-  __u32 copy_flags;    // of SampleHeader: what is known of the wait
-  __u32 copy_failure;  // if there is no copy: one of the drops below
+  __u32 copy_flags;     // of SampleHeader: what is known of the wait
+  __u32 copy_failure;   // if there is no copy: one of the drops below
+  __u32 booked;         // its waker has put the wait into the sums
+  __u32 copies_itself;  // it was once woken by a stranger, who could not copy its stack
+  __u64 runtime;        // if its copy was left to the waker: what its CPU clock said when it went to sleep
   struct TimeSum queue, written, shorter, longer, missed;
 };
 
@@ -84,7 +89,16 @@ struct KernelFrames {
   __u64 addresses[kMaxKernelFrames];
 };
 
-enum WaitDrop { kDropRingFull, kDropThreadUnreadable, kDropStackUnreadable, kDropNoPlace, kDropEndUnseen, kWaitDrops };
+enum WaitDrop {
+  kDropRingFull,
+  kDropThreadUnreadable,
+  kDropStackUnreadable,
+  kDropNoPlace,
+  kDropEndUnseen,
+  kDropStranger,  // a stranger has ended what was left to the waker
+  kDropLeftOut,   // to keep the cost down
+  kWaitDrops
+};
 
 // One for each CPU. What is dropped is among taken.
 struct WaitCounters {
@@ -93,6 +107,7 @@ struct WaitCounters {
   __u64 lost_wakers;           // for which there was no room in the ring
   __u64 wakers_without_stack;  // since it can't be read
   __u64 ns;                    // time in the programs, where they found one of ours
+  __u64 stacks_ns;             // of that: for stacks, and what else there is of a wait that is worth an event
 };
 
 #ifdef __cplusplus

@@ -5,21 +5,10 @@
 #include "linux/bpf/frozen_frames.h"
 #include "linux/bpf/helpers.h"
 #include "linux/bpf/java_thread.h"
+#include "linux/bpf/stack_record.h"
 #include "linux/bpf/thread_place.h"
 #include "linux/bpf/waits.h"
 #include "linux/bpf/wake_context.h"
-
-// The verifier wants reservations of a constant size.
-#define RESERVE_UP_TO(kilobytes) \
-  if (stack <= (kilobytes) << 10) return bpf_ringbuf_reserve(&ring, kWakerHead + ((kilobytes) << 10), 0);
-static ALWAYS_INLINE char* reserve(__u64 stack) {
-  RESERVE_UP_TO(1)
-  RESERVE_UP_TO(2)
-  RESERVE_UP_TO(4)
-  RESERVE_UP_TO(8)
-  RESERVE_UP_TO(16)
-  return bpf_ringbuf_reserve(&ring, kWakerHead + kMaxStack, 0);
-}
 
 static ALWAYS_INLINE void begin_header(struct SampleHeader* header, const struct WaitingThread* waker, __u64 now) {
   header->time_ns = now;
@@ -37,26 +26,11 @@ static ALWAYS_INLINE void write_without_stack(const struct Waker* who, struct Wa
 // 0 if there is no stack.
 static ALWAYS_INLINE int write_platform_thread(const struct Waker* who, const struct WaitingThread* waker, __u64 now,
                                                const struct Place* place, struct WaitCounters* counts) {
-  const __u64 size = place->sp != 0 ? stack_size(place->sp, place->base, java_bottom(waker->serial)) : 0;
-  const __u64 bytes = size < kMaxStack ? size : kMaxStack;
-  char* record = reserve(bytes);
-  if (!record) {
-    ++counts->lost_wakers;
-    return 1;  // nor is there room for less
-  }
-  struct SampleHeader* header = (struct SampleHeader*)(record + sizeof(*who));
-  struct Fragment* fragment = (struct Fragment*)(header + 1);
-  __builtin_memcpy(record, who, sizeof(*who));
-  begin_header(header, waker, now);
-  const int read = begin_fragment(fragment, waker->java_thread, place);
-  fragment->stack_bytes = bytes;
-  fragment->cut = size > bytes;
-  if (!read || (bytes != 0 && bpf_probe_read_user(record + kWakerHead, bytes, (const void*)place->sp) != 0)) {
-    bpf_ringbuf_discard(record, BPF_RB_NO_WAKEUP);
-    return 0;
-  }
-  bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
-  return 1;
+  struct SampleHeader header;
+  begin_header(&header, waker, now);
+  const enum Written written = write_stack(who, &header, waker, place, 1);
+  if (written == kNoRoom) ++counts->lost_wakers;  // nor is there room for less
+  return written != kUnreadable;
 }
 
 static ALWAYS_INLINE int write_virtual_thread(const struct Waker* who, struct WaitingThread* waker, __u64 now,
@@ -68,7 +42,7 @@ static ALWAYS_INLINE int write_virtual_thread(const struct Waker* who, struct Wa
   struct Fragment* fragment = (struct Fragment*)(header + 1);
   __builtin_memcpy(scratch->record, who, sizeof(*who));
   begin_header(header, waker, now);
-  if (!begin_fragment(fragment, waker->java_thread, place)) return 0;
+  if (!begin_fragment(fragment, waker->java_thread, place, 1)) return 0;
   struct Mounted mounted;
   find_mounted(fragment, waker->java_thread, waker->named_virtual_id, &mounted);
   // A virtual thread's stack ends where its carrier has entered it.
@@ -96,14 +70,14 @@ static ALWAYS_INLINE int write_virtual_thread(const struct Waker* who, struct Wa
 static ALWAYS_INLINE int write_with_stack(const struct Waker* who, struct WaitingThread* waker, __u64 now,
                                           struct WaitCounters* counts) {
   struct Place place;
-  if (!find_place(&place, waker->java_thread)) return 0;
+  if (!find_place(&place, waker->java_thread, 1)) return 0;
   if (place.sp != 0 && is_carrier(waker->java_thread, place.continuation, place.sp, place.base))
     return write_virtual_thread(who, waker, now, &place, counts);
   return write_platform_thread(who, waker, now, &place, counts);
 }
 
-static ALWAYS_INLINE void write_waker(const struct WaitingThread* woken, __u64 now, void* program_context,
-                                      struct WaitCounters* counts) {
+static ALWAYS_INLINE void write_waker(const struct WaitingThread* woken, const struct Here* here, __u64 now,
+                                      void* program_context, struct WaitCounters* counts) {
   struct Waker who;
   __builtin_memset(&who, 0, sizeof(who));
   who.mark = kWakerMark;
@@ -114,9 +88,7 @@ static ALWAYS_INLINE void write_waker(const struct WaitingThread* woken, __u64 n
     who.by = context == kInterrupt ? kByInterrupt : kByUnknown;
     return write_without_stack(&who, counts);
   }
-  struct bpf_pidns_info ids;
-  if (bpf_get_ns_current_pid_tgid(settings.namespace_device, settings.namespace_inode, &ids, sizeof(ids)) != 0 ||
-      ids.tgid != settings.process || !is_trusted_task(bpf_get_current_task())) {
+  if (!here->in_process) {
     who.by = kByProcess;
     if (settings.hide_processes) return write_without_stack(&who, counts);
     who.id = bpf_get_current_pid_tgid() >> 32;
@@ -124,7 +96,7 @@ static ALWAYS_INLINE void write_waker(const struct WaitingThread* woken, __u64 n
     return write_without_stack(&who, counts);
   }
   who.by = kByJvm;
-  who.id = ids.pid;
+  who.id = here->tid;
   bpf_get_current_comm(who.name, sizeof(who.name));
   struct WaitingThread* waker = bpf_map_lookup_elem(&threads, &who.id);
   if (!waker) return write_without_stack(&who, counts);

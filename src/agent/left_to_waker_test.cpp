@@ -1,0 +1,229 @@
+// Waits that only a thread of the same process can end: their stacks are left to that one. And waits that are only
+// counted.
+#include <linux/futex.h>
+#include <signal.h>
+
+#include "agent/engines/cost_budget.h"
+#include "agent/kernel_waits_for_test.h"
+
+namespace tarsier::agent {
+namespace {
+
+using namespace kernel_waits_for_test;
+
+// A thread that sleeps on a futex of the process's own until it is let go, again and again.
+class FutexSleeper {
+ public:
+  FutexSleeper() {
+    struct sigaction action {};
+    action.sa_handler = [](int) {};
+    ::sigaction(SIGUSR1, &action, nullptr);
+    thread_ = std::thread([this] {
+      tid_.store(::gettid());
+      for (uint32_t seen = 0; !over_.load(); seen = word_.load()) {
+        ::syscall(SYS_futex, &word_, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
+      }
+    });
+    wait_until_asleep();
+  }
+  ~FutexSleeper() {
+    over_.store(true);
+    wake();
+    thread_.join();
+  }
+  void wake() {
+    word_.fetch_add(1);
+    ::syscall(SYS_futex, &word_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+  }
+  void wake_and_sleep() {
+    wake();
+    wait_until_asleep();
+  }
+  void wait_until_asleep() {
+    while (tid_.load() == 0 || linux::thread_state(tid_.load()) != 'S') std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(3));
+  }
+  [[nodiscard]] pid_t tid() const { return tid_.load(); }
+
+ private:
+  std::atomic<pid_t> tid_{0};
+  std::atomic<uint32_t> word_{0};
+  std::atomic<bool> over_{false};
+  std::thread thread_;
+};
+
+class LeftToWakerTest : public KernelWaitsTest {
+ protected:
+  void start() {
+    load();
+    if (IsSkipped()) return;
+    ASSERT_TRUE(waits_->thread_started(described(sleeper_.tid())));
+    sleeper_.wake_and_sleep();  // what it has slept since before is no wait that the programs have seen begin
+    (void)waits_->changed_times();
+    (void)read();
+    before_ = stats().taken;
+  }
+  // The programs see a thread come a moment after it was woken, and on a busy machine much later.
+  std::vector<Wait> read_some(size_t count) {
+    std::vector<Wait> all;
+    const Nanos end = monotonic_now() + seconds(20);
+    while (all.size() < count && monotonic_now() < end) {
+      const auto more = of_thread(42);
+      all.insert(all.end(), more.begin(), more.end());
+      std::this_thread::yield();
+    }
+    return all;
+  }
+
+  FutexSleeper sleeper_;
+  uint64_t before_ = 0;
+};
+
+TEST_F(LeftToWakerTest, the_stack_is_that_of_the_moment_in_which_it_is_woken) {
+  start();
+  if (IsSkipped()) return;
+  // It could not change while the thread sleeps. Here it does, and shows who has read it, and when.
+  constexpr uint64_t kLate = 0xabcdef0987654321;
+  room_[kAnchor + 51] = kLate;
+  const Nanos woken = monotonic_now();
+  sleeper_.wake();
+  const auto waits = read_some(1);
+  ASSERT_EQ(waits.size(), 1u);
+  const Wait& wait = waits[0];
+  EXPECT_TRUE(wait.has_witness());
+  EXPECT_NE(std::find(wait.stack.begin(), wait.stack.end(), kLate), wait.stack.end());
+  EXPECT_TRUE(wait.header.waits);
+  EXPECT_FALSE(wait.header.kept || wait.header.ongoing || wait.header.blocked);
+  EXPECT_GE(wait.header.weight_ns, 2'000'000u);
+  EXPECT_GE(static_cast<int64_t>(wait.header.time_ns + wait.header.weight_ns), woken.count);
+  EXPECT_EQ(wait.fragment.anchor.pc, 0x222u);
+  EXPECT_EQ(stats().taken, before_ + 1);
+  EXPECT_EQ(stats().dropped_in_all(), 0u);
+}
+
+TEST_F(LeftToWakerTest, the_account_is_that_of_the_waits) {
+  start();
+  if (IsSkipped()) return;
+  constexpr size_t kTimes = 20;
+  for (size_t i = 0; i < kTimes; ++i) sleeper_.wake_and_sleep();
+  Nanos slept;
+  const auto waits = read_some(kTimes);
+  ASSERT_EQ(waits.size(), kTimes);
+  for (const Wait& wait : waits) slept += Nanos(static_cast<int64_t>(wait.header.weight_ns));
+  waits_->stop();
+  ThreadTimes all = times();
+  EXPECT_EQ(all.of(TimePart::kWaits).count, kTimes);
+  EXPECT_EQ(all.of(TimePart::kWaits).time, slept);
+  EXPECT_EQ(all.of(TimePart::kMissedWaits).count, 0u);
+  EXPECT_EQ(stats().taken, before_ + kTimes);
+}
+
+TEST_F(LeftToWakerTest, what_goes_on_at_the_end_is_copied_from_outside) {
+  start();
+  if (IsSkipped()) return;
+  sleep_for(millis(5));
+  waits_->stop();
+  while (waits_->close_one()) {
+  }
+  const auto waits = read_some(2);
+  ASSERT_EQ(waits.size(), 2u) << "first the stack, then the end";
+  EXPECT_TRUE(waits[0].header.kept);
+  EXPECT_TRUE(waits[0].has_witness());
+  EXPECT_TRUE(waits[1].header.ongoing && waits[1].header.repeated);
+  EXPECT_GE(waits[1].header.weight_ns, 5'000'000u);
+  EXPECT_EQ(stats().taken, before_ + 1);
+  EXPECT_EQ(stats().dropped_in_all(), 0u);
+}
+
+TEST_F(LeftToWakerTest, one_that_has_run_after_the_end_is_not_taken_for_what_it_was) {
+  start();
+  if (IsSkipped()) return;
+  waits_->stop();
+  sleeper_.wake_and_sleep();  // nobody looks any more
+  while (waits_->close_one()) {
+  }
+  EXPECT_TRUE(of_thread(42).empty());
+  EXPECT_EQ(stats().dropped["over before the stack was read"], 1u);
+  EXPECT_EQ(stats().taken, before_ + 1);
+}
+
+TEST_F(LeftToWakerTest, whom_another_process_wakes_is_counted_and_copies_its_own_stack_from_then_on) {
+  start();
+  if (IsSkipped()) return;
+  const pid_t self = ::getpid(), tid = sleeper_.tid();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::syscall(SYS_tgkill, self, tid, SIGUSR1);
+    ::_exit(0);
+  }
+  ASSERT_GT(child, 0);
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  sleep_until([&] { return stats().dropped_in_all() > 0; });
+  EXPECT_EQ(stats().dropped["ended by another process before the stack was read"], 1u);
+  sleeper_.wait_until_asleep();
+  constexpr uint64_t kLate = 0xabcdef0987654321;
+  room_[kAnchor + 51] = kLate;
+  sleeper_.wake();
+  const auto waits = read_some(1);
+  ASSERT_EQ(waits.size(), 1u);
+  EXPECT_TRUE(waits[0].has_witness());
+  EXPECT_EQ(std::find(waits[0].stack.begin(), waits[0].stack.end(), kLate), waits[0].stack.end());
+  EXPECT_EQ(stats().taken, before_ + 1 + stats().dropped_in_all());
+}
+
+TEST_F(LeftToWakerTest, waits_that_are_left_out_are_in_the_account_and_counted) {
+  start();
+  if (IsSkipped()) return;
+  constexpr size_t kTimes = 20;
+  waits_->keep_share(0);
+  sleeper_.wake_and_sleep();  // this one had begun before
+  (void)read_some(1);
+  for (size_t i = 0; i < kTimes; ++i) sleeper_.wake_and_sleep();
+  EXPECT_TRUE(of_thread(42).empty());
+  EXPECT_EQ(stats().dropped["left out to keep the cost down"], kTimes);
+  EXPECT_EQ(times().of(TimePart::kMissedWaits).count, kTimes);
+  waits_->keep_share(1);
+  sleeper_.wake_and_sleep();  // see above
+  sleeper_.wake();
+  EXPECT_EQ(read_some(1).size(), 1u);
+}
+
+TEST(CostBudgetTest, all_are_kept_that_cost_no_more_than_they_may) {
+  CostBudget budget(0.04);
+  for (int i = 1; i < 20; ++i) EXPECT_EQ(budget.update(millis(3) * i, millis(100) * i), 1.0);
+}
+
+TEST(CostBudgetTest, as_many_as_they_may_cost) {
+  CostBudget budget(0.04);
+  // Each step takes 100 ms, of which all of them would take 40.
+  Nanos own;
+  double kept = 1, sum = 0;
+  for (int i = 1; i <= 100; ++i) {
+    own += Nanos(static_cast<int64_t>(40e6 * kept));
+    kept = budget.update(own, millis(100) * i);
+    if (i > 10) sum += kept;
+  }
+  EXPECT_NEAR(sum / 90, 0.1, 0.01);
+}
+
+TEST(CostBudgetTest, more_again_when_there_are_fewer) {
+  CostBudget budget(0.04);
+  EXPECT_LT(budget.update(millis(80), millis(100)), 0.2);
+  double kept = 0;
+  for (int i = 2; i < 30; ++i) kept = budget.update(millis(80), millis(100) * i);
+  EXPECT_EQ(kept, 1.0);
+}
+
+TEST(CostBudgetTest, never_none_and_without_a_budget_all) {
+  CostBudget tight(0.0001), none(0);
+  double kept = 1;
+  for (int i = 1; i < 20; ++i) {
+    kept = tight.update(millis(90) * i, millis(100) * i);
+    EXPECT_EQ(none.update(millis(90) * i, millis(100) * i), 1.0);
+  }
+  EXPECT_EQ(kept, CostBudget::kFewest);
+}
+
+}  // namespace
+}  // namespace tarsier::agent
