@@ -148,7 +148,7 @@ void WaitsEngine::keep_to_budget() {
   if (now - budget_asked_ < kBetween) return;
   budget_asked_ = now;
   const Nanos own = finder_->cost_of_stacks() + decoding_time_;
-  finder_->keep_share(budget_.update(own, clock_now(CLOCK_PROCESS_CPUTIME_ID)));
+  finder_->keep_share(budget_.update(own, clock_now(CLOCK_PROCESS_CPUTIME_ID), now));
 }
 
 void WaitsEngine::decode(const capture::FragmentRecord& record) {
