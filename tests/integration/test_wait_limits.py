@@ -14,9 +14,9 @@ ACTORS, TOKENS, MILLIS = 8, 4, 2500
 SLEEPERS = {"sleeps-2": "short_waits", "sleeps-20": "waits", "sleeps-100": "long_waits"}
 
 
-def record(jdk, classes, file, waits, by):
+def record(jdk, classes, file, waits, by, *options):
     """The program's truth, and the report."""
-    done = tarsier("record", "--cpu", f"--waits={waits}", "--waits-by", by, "-o", file, "--", jdk.tool("java"),
+    done = tarsier("record", "--cpu", f"--waits={waits}", "--waits-by", by, *options, "-o", file, "--", jdk.tool("java"),
                    "-XX:+UseSerialGC", "-cp", classes, "HandOvers", ACTORS, TOKENS, MILLIS)
     truth = json.loads(re.search(r"^truth (.*)$", done.stdout, re.MULTILINE)[1])
     return truth, report(file, "waits,threads")
@@ -72,6 +72,27 @@ def test_of_far_too_many_waits_none_is_lost_uncounted(jdk, classes, tmp_path, fo
     # What the threads have is what the engine has.
     of_all = document["waits"]["time"]
     assert of_all["waits"]["count"] == written and of_all["missed_waits"]["count"] == sum(dropped.values())
+
+
+LEFT_OUT = "left out to keep the cost down"
+
+
+def test_more_waits_than_the_budget_has_room_for_are_left_out_by_chance(jdk, classes, tmp_path, found_by):  # noqa: F811
+    if found_by != "ebpf":
+        pytest.skip("the watcher has a budget of its own")
+    for budget in ("0.01%", "0"):
+        truth, document = record(jdk, classes, tmp_path / f"{budget}.jfr", "1us", "ebpf", "--waits-budget", budget)
+        samples = engine(document, "waits")["samples"]
+        assert samples["taken"] == samples["written"] + sum(samples["dropped"].values())
+        if budget == "0":
+            assert samples["dropped"][LEFT_OUT] == 0
+            continue
+        # What is kept for bursts is used up first.
+        assert samples["dropped"][LEFT_OUT] > 0.1 * samples["taken"], samples
+        # The actors do the same, so chance leaves out as many of each.
+        times = times_of(document, truth)
+        kept = [times[name]["waits"]["count"] / mine["voluntary"] for name, mine in truth.items() if name.startswith("actor-")]
+        assert max(kept) < 2 * min(kept), kept
 
 
 def test_limits_that_make_no_sense_are_refused(tmp_path):
