@@ -9,7 +9,8 @@
 
 namespace tarsier::analysis {
 
-constexpr const char* kInFlight = "in flight";  // taken, but the JVM ended before they were written
+constexpr const char* kLeftOut = "left out to keep the cost down";  // by chance, as the agent calls it
+constexpr const char* kInFlight = "in flight";                      // taken, but the JVM ended before they were written
 // Two samplers of the same CPU time are not added up: the better one counts.
 constexpr const char* kCountedByOther = "jdk.CPUTimeSample covers the same time";
 constexpr const char* kNotInFile = "not in the file";  // written, but lost with a damaged part of the file

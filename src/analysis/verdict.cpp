@@ -306,9 +306,24 @@ std::string warn_dropped(const Facts& facts) {
       return "the recording was not ended properly: " + words_of_count(in_flight->second) +
              " samples had been taken and were not in the file yet.";
     }
-    const double part = share(static_cast<double>(engine.taken - std::min(engine.written, engine.taken)),
-                              static_cast<double>(engine.taken));
+    const auto left_out = engine.dropped.find(kLeftOut);  // of which warn_left_out tells
+    const uint64_t known = engine.written + (left_out != engine.dropped.end() ? left_out->second : 0);
+    const double part =
+        share(static_cast<double>(engine.taken - std::min(known, engine.taken)), static_cast<double>(engine.taken));
     if (part > 0.01) return words_of_share(part) + " of the samples of " + engine.name + " were dropped.";
+  }
+  return {};
+}
+
+std::string warn_left_out(const Facts& facts) {
+  for (const Engine& engine : facts.model.engines) {
+    const auto left_out = engine.dropped.find(kLeftOut);
+    if (left_out == engine.dropped.end() || left_out->second == 0) continue;
+    return words_of_share(share(static_cast<double>(left_out->second), static_cast<double>(engine.taken))) +
+           " of the " + engine.name +
+           " were left out by chance to keep the cost down (record --waits-budget): shares hold, times and numbers are "
+           "of "
+           "the others.";
   }
   return {};
 }
@@ -350,8 +365,9 @@ constexpr Sentence kSentences[] = {how_long_and_how_much,
                                    locking,
                                    root_of_locking,
                                    samples_and_cost};
-constexpr Sentence kWarnings[] = {warn_damaged,   warn_missing,    warn_few_samples, warn_biased,      warn_failed,
-                                  warn_imprecise, warn_incomplete, warn_dropped,     warn_unaccounted, warn_no_period};
+constexpr Sentence kWarnings[] = {warn_damaged, warn_missing,     warn_few_samples, warn_biased,
+                                  warn_failed,  warn_imprecise,   warn_incomplete,  warn_left_out,
+                                  warn_dropped, warn_unaccounted, warn_no_period};
 
 }  // namespace
 

@@ -92,6 +92,22 @@ TEST(Verdict, warns_of_what_makes_it_doubtful) {
   EXPECT_THAT(lines, Contains(StartsWith("Hottest method: a")));
 }
 
+TEST(Verdict, waits_that_were_left_out_are_not_lost) {
+  ModelMaker maker;
+  fill(maker);
+  maker.model.engines.push_back({.name = "waits",
+                                 .mechanism = "ebpf",
+                                 .why = "",
+                                 .interval = micros(100),
+                                 .taken = 1000,
+                                 .written = 250,
+                                 .dropped = {{kLeftOut, 745}, {"ring full", 5}}});
+  EXPECT_THAT(verdict(maker.model), Contains(StartsWith("Warning: 74.5 % of the waits were left out by chance")));
+  EXPECT_THAT(verdict(maker.model), Not(Contains(HasSubstr("were dropped"))));
+  maker.model.engines.back().dropped = {{kLeftOut, 700}, {"ring full", 50}};
+  EXPECT_THAT(verdict(maker.model), Contains(HasSubstr("5.0 % of the samples of waits were dropped")));
+}
+
 TEST(Verdict, says_when_samples_and_kernel_disagree) {
   ModelMaker maker;
   fill(maker);
