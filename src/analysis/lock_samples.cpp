@@ -191,17 +191,23 @@ Samples LockCells::samples(Model& model, int64_t from_ns) const {
   return samples;
 }
 
-LockSamples::LockSamples(const Filter& filter, const LockSampleRoom& room)
-    : time_{.thread_regex = {}, .from = filter.from, .to = filter.to}, blocked_(room), owners_(room) {}
+LockSamples::LockSamples(const Filter& filter, LockSampleDetail detail, const LockSampleRoom& room)
+    : time_{.thread_regex = {}, .from = filter.from, .to = filter.to},
+      detail_(detail),
+      blocked_(detail == LockSampleDetail::kSums ? LockCells(room, kLongestStretch) : LockCells(room)),
+      owners_(room) {}
 
 void LockSamples::add(const Model& model, const LockCode& code, const Contention& contention,
                       std::span<const Piece> pieces) {
   if (!is_lock(contention.group)) return;
   const Selection selection = Selection::so_far(model, time_);
   const uint64_t number = contentions_++;
+  const bool all = detail_ == LockSampleDetail::kAll;
   blocked_.add(model, selection,
-               {contention.thread, code.user_frame(contention.stack), contention.lock, Owner::Kind::kChain},
+               {contention.thread, all ? code.user_frame(contention.stack) : StackIndex(0), contention.lock,
+                Owner::Kind::kChain},
                contention.begin_ns, contention.end_ns, number);
+  if (!all) return;
   for (const Piece& piece : pieces) {
     const Owner& owner = piece.owner;
     const bool has_chain = owner.kind == Owner::Kind::kChain;
@@ -220,7 +226,7 @@ void LockSamples::put(Model& model) const {
   profile(Profile::kLocks) = blocked_.samples(model, from_ns);
   model.lock_stretch = Nanos(blocked_.empty() ? 0 : blocked_.stretch_ns());
   profile(Profile::kOwners) = {};
-  if (!owners_recorded(model)) return;
+  if (detail_ != LockSampleDetail::kAll || !owners_recorded(model)) return;
   profile(Profile::kOwners) = owners_.samples(model, from_ns);
   model.lock_stretch = std::max(model.lock_stretch, Nanos(owners_.empty() ? 0 : owners_.stretch_ns()));
 }

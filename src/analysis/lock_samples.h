@@ -21,6 +21,11 @@ struct LockSampleRoom {
   int64_t most_stretches = 16'384;  // of one contention: a longer one is cut less finely
 };
 
+enum class LockSampleDetail : uint8_t {
+  kAll,
+  kSums,  // of the blocked only, by thread and class of lock, without chains and times: what the verdict needs
+};
+
 // One of the two profiles while it is collected.
 class LockCells {
  public:
@@ -31,7 +36,8 @@ class LockCells {
     Owner::Kind kind = Owner::Kind::kChain;
   };
 
-  explicit LockCells(const LockSampleRoom& room) : room_(room) {}
+  explicit LockCells(const LockSampleRoom& room, int64_t stretch_ns = 1'000'000)
+      : room_(room), stretch_ns_(stretch_ns) {}
   // A piece. `contention`: a number of its own, so that it counts once for each chain however many pieces it has, when
   // the first of them began. Of the piece there is what the selection leaves: it counts if its begin is in there.
   void add(const Model& model, const Selection& selection, const Who& who, int64_t begin_ns, int64_t end_ns,
@@ -73,7 +79,7 @@ class LockCells {
   LockSampleRoom room_;
   int64_t start_ns_ = 0;
   bool started_ = false;
-  int64_t stretch_ns_ = 1'000'000;
+  int64_t stretch_ns_;
   bool is_two_ = false;  // times a power of ten
   int64_t weight_left_ = int64_t{1} << 60;
   std::vector<Group> groups_;
@@ -85,7 +91,8 @@ class LockCells {
 class LockSamples {
  public:
   // Of the filter only its time: a contention that is partly in there counts with that part.
-  explicit LockSamples(const Filter& filter, const LockSampleRoom& room = {});
+  explicit LockSamples(const Filter& filter, LockSampleDetail detail = LockSampleDetail::kAll,
+                       const LockSampleRoom& room = {});
 
   // Of all groups; what is no lock is not taken.
   void add(const Model& model, const LockCode& code, const Contention& contention, std::span<const Piece> pieces);
@@ -94,6 +101,7 @@ class LockSamples {
 
  private:
   Filter time_;
+  LockSampleDetail detail_;
   LockCells blocked_, owners_;
   uint64_t contentions_ = 0;
 };
