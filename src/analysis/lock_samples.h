@@ -4,7 +4,9 @@
 // sums, so that they are those of the view `locks`.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -34,6 +36,7 @@ class LockCells {
     StackIndex stack{};  // without the insides of locking
     LockIndex lock = kNoLock;
     Owner::Kind kind = Owner::Kind::kChain;
+    bool operator==(const Who&) const = default;
   };
 
   explicit LockCells(const LockSampleRoom& room, int64_t stretch_ns = 1'000'000)
@@ -68,9 +71,16 @@ class LockCells {
     uint32_t count = 0;
   };
 
+  // Contentions come lock by lock.
+  struct Recent {
+    Who who;
+    uint32_t group = UINT32_MAX;
+  };
+
   [[nodiscard]] static uint64_t hash_of(const Group& group);
   uint32_t find(const Group& group, bool may_add);
   uint32_t group_of(const Model& model, const Who& who);
+  uint32_t find_group(const Model& model, const Who& who);
   [[nodiscard]] uint32_t stretch_of(int64_t time_ns) const;
   [[nodiscard]] int64_t begin_of(uint32_t stretch) const;
   Cell& cell(uint32_t group, uint32_t stretch);
@@ -84,6 +94,7 @@ class LockCells {
   int64_t weight_left_ = int64_t{1} << 60;
   std::vector<Group> groups_;
   IndexTable group_table_;
+  std::array<Recent, 256> recent_{};
   std::vector<Cell> cells_;
   KeyMap cell_of_;
 };
@@ -100,7 +111,11 @@ class LockSamples {
   void put(Model& model) const;
 
  private:
+  const Selection& selection_of(const Model& model);
+
   Filter time_;
+  Selection selection_;  // of a recording that starts then
+  std::optional<int64_t> selected_start_ns_;
   LockSampleDetail detail_;
   LockCells blocked_, owners_;
   uint64_t contentions_ = 0;
