@@ -48,7 +48,7 @@ void BlockedTimesBuilder::add(const Selection& selection, const Contention& cont
   BlockedSpan whole{contention.begin_ns, contention.end_ns, contention.lock, contention.thread};
   if (!selection.clip(whole.begin_ns, whole.end_ns)) return;
   if (is_lock(contention.group) && contention.lock != kNoLock) {
-    if (spans_.wants(whole.end_ns - whole.begin_ns)) spans_.add(whole);
+    if (spans_.wants(whole.end_ns - whole.begin_ns)) spans_.add() = whole;
     auto& sums = times_.sums_;
     if (contention.lock.value >= sums.size()) sums.resize(contention.lock.value + 1);
     LockSum& sum = sums[contention.lock.value];
@@ -70,7 +70,14 @@ void BlockedTimesBuilder::add(const Selection& selection, const Contention& cont
   for (const Piece& piece : pieces) {
     int64_t begin = piece.begin_ns, end = piece.end_ns;
     if ((!whole_time && !selection.clip(begin, end)) || !pieces_.wants(end - begin)) continue;
-    pieces_.add({begin, end, piece.owner, contention.lock, contention.thread, contention.stack, contention.group});
+    BlockedPiece& row = pieces_.add();
+    row.begin_ns = begin;
+    row.end_ns = end;
+    row.owner = piece.owner;
+    row.lock = contention.lock;
+    row.thread = contention.thread;
+    row.stack = contention.stack;
+    row.group = contention.group;
   }
 }
 

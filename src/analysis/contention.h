@@ -76,11 +76,13 @@ class PieceList {
     // Nobody waits for himself: whatever says so is wrong.
     if (owner.thread == thread_) owner = Owner::unknown();
     if (end == at_ && !(instant_ && pieces_.empty())) return;
-    if (!pieces_.empty() && pieces_.back().owner == owner) {
-      pieces_.back().end_ns = end;
-    } else {
-      pieces_.push_back({at_, end, owner});
+    if (pieces_.empty() || pieces_.back().owner != owner) {
+      // In its place: a copy of what was written just before is slow, and there are many pieces.
+      Piece& piece = pieces_.emplace_back();
+      piece.begin_ns = at_;
+      piece.owner = owner;
     }
+    pieces_.back().end_ns = end;
     at_ = end;
   }
   [[nodiscard]] std::span<const Piece> pieces() const { return pieces_; }

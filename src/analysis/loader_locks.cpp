@@ -86,28 +86,31 @@ void Loader::monitor_enter(const Chunk& chunk, const EventView& event, const Wid
   const auto& [u1, u2, u3, u4, u5, u6, duration, generation, sequence, previous, after_wait, ongoing, u13] = fields;
   const LockMoment moment = lock_moment(chunk, event, fields);
   const bool goes_on = event.number(ongoing) != 0;
-  model_.locks.enters.push_back({.begin_ns = moment.time_ns,
-                                 .end_ns = end_after(moment.time_ns, event.number(duration)),
-                                 .sequence = event.number(sequence),
-                                 .period = {resolve_lock(chunk, event, fields), event.number(generation)},
-                                 .thread = moment.thread,
-                                 .stack = moment.stack,
-                                 .previous_owner = other_thread(chunk, event, previous),
-                                 .previous_at_end = !generation,
-                                 .after_wait = event.number(after_wait) != 0,
-                                 .entered = !goes_on});
-  locks_.came(model_, model_.locks.enters.back().end_ns);
+  // In its place, here and below: a copy of what was written just before is slow.
+  MonitorEnter& enter = model_.locks.enters.emplace_back();
+  enter.begin_ns = moment.time_ns;
+  enter.end_ns = end_after(moment.time_ns, event.number(duration));
+  enter.sequence = event.number(sequence);
+  enter.period = {resolve_lock(chunk, event, fields), event.number(generation)};
+  enter.thread = moment.thread;
+  enter.stack = moment.stack;
+  enter.previous_owner = other_thread(chunk, event, previous);
+  enter.previous_at_end = !generation;
+  enter.after_wait = event.number(after_wait) != 0;
+  enter.entered = !goes_on;
+  locks_.came(model_, enter.end_ns);
 }
 
 void Loader::monitor_exit(const Chunk& chunk, const EventView& event, const WideFields& fields) {
   const auto& [u1, u2, u3, u4, u5, u6, generation, sequence, next, u7, u8, u9, u13] = fields;
   const LockMoment moment = lock_moment(chunk, event, fields);
-  model_.locks.exits.push_back({.time_ns = moment.time_ns,
-                                .sequence = event.number(sequence),
-                                .period = {resolve_lock(chunk, event, fields), event.number(generation)},
-                                .thread = moment.thread,
-                                .stack = moment.failed ? StackIndex(0) : moment.stack,
-                                .next_owner = other_thread(chunk, event, next)});
+  MonitorExit& exit = model_.locks.exits.emplace_back();
+  exit.time_ns = moment.time_ns;
+  exit.sequence = event.number(sequence);
+  exit.period = {resolve_lock(chunk, event, fields), event.number(generation)};
+  exit.thread = moment.thread;
+  exit.stack = moment.failed ? StackIndex(0) : moment.stack;
+  exit.next_owner = other_thread(chunk, event, next);
   locks_.came(model_, moment.time_ns);
 }
 
@@ -116,29 +119,30 @@ void Loader::thread_park(const Chunk& chunk, const EventView& event, const WideF
   const LockMoment moment = lock_moment(chunk, event, fields);
   const bool has_blocker = event.constant(klass).key != 0;
   const ConstantKey condition_of = event.constant(of_class);
-  model_.locks.parks.push_back({.begin_ns = moment.time_ns,
-                                .end_ns = end_after(moment.time_ns, event.number(duration)),
-                                .sequence = event.number(sequence),
-                                .end_sequence = event.number(end_sequence),
-                                .blocker = has_blocker ? resolve_lock(chunk, event, fields) : kNoLock,
-                                .thread = moment.thread,
-                                .stack = moment.stack,
-                                .owner = other_thread(chunk, event, owner),
-                                .condition_of = condition_of.key != 0
-                                                    ? find_lock({.klass = resolve_class(chunk, condition_of),
-                                                                 .identity = event.number(of_identity)})
-                                                    : kNoLock});
-  locks_.came(model_, model_.locks.parks.back().end_ns);
+  ThreadPark& park = model_.locks.parks.emplace_back();
+  park.begin_ns = moment.time_ns;
+  park.end_ns = end_after(moment.time_ns, event.number(duration));
+  park.sequence = event.number(sequence);
+  park.end_sequence = event.number(end_sequence);
+  park.blocker = has_blocker ? resolve_lock(chunk, event, fields) : kNoLock;
+  park.thread = moment.thread;
+  park.stack = moment.stack;
+  park.owner = other_thread(chunk, event, owner);
+  if (condition_of.key != 0) {
+    park.condition_of = find_lock({.klass = resolve_class(chunk, condition_of), .identity = event.number(of_identity)});
+  }
+  locks_.came(model_, park.end_ns);
 }
 
 void Loader::unpark(const Chunk& chunk, const EventView& event, const WideFields& fields) {
   const auto& [u1, u2, u3, target, sequence, u4, u5, u6, u7, u8, u9, u10, u13] = fields;
   const LockMoment moment = lock_moment(chunk, event, fields);
-  model_.locks.unparks.push_back({.time_ns = moment.time_ns,
-                                  .sequence = event.number(sequence),
-                                  .thread = moment.thread,
-                                  .stack = moment.failed ? StackIndex(0) : moment.stack,
-                                  .target = other_thread(chunk, event, target)});
+  Unpark& unpark = model_.locks.unparks.emplace_back();
+  unpark.time_ns = moment.time_ns;
+  unpark.sequence = event.number(sequence);
+  unpark.thread = moment.thread;
+  unpark.stack = moment.failed ? StackIndex(0) : moment.stack;
+  unpark.target = other_thread(chunk, event, target);
   locks_.came(model_, moment.time_ns);
 }
 
