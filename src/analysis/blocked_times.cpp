@@ -8,18 +8,29 @@
 namespace tarsier::analysis {
 namespace {
 
+// Whose row it is.
+uint32_t group_of(const BlockedPiece& piece) {
+  return piece.thread.value;
+}
+uint32_t group_of(const BlockedSpan& span) {
+  return span.lock.value;
+}
+// Of those that begin at the same time.
 auto order_of(const BlockedPiece& piece) {
-  return std::make_tuple(piece.thread.value, piece.begin_ns, piece.end_ns, piece.lock.value, piece.owner.kind,
-                         piece.owner.thread.value, piece.owner.stack.value, piece.stack.value);
+  return std::make_tuple(piece.end_ns, piece.lock.value, piece.owner.kind, piece.owner.thread.value,
+                         piece.owner.stack.value, piece.stack.value);
 }
 auto order_of(const BlockedSpan& span) {
-  return std::make_tuple(span.lock.value, span.begin_ns, span.end_ns, span.thread.value);
+  return std::make_tuple(span.end_ns, span.thread.value);
 }
 
 // Not the order of the file, so that no result depends on it.
 template <class Row>
 void sort_rows(std::vector<Row>& rows) {
-  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return order_of(a) < order_of(b); });
+  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    if (group_of(a) != group_of(b)) return group_of(a) < group_of(b);
+    return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : order_of(a) < order_of(b);
+  });
 }
 
 template <class Row, class Key>
@@ -37,7 +48,7 @@ void BlockedTimesBuilder::add(const Selection& selection, const Contention& cont
   BlockedSpan whole{contention.begin_ns, contention.end_ns, contention.lock, contention.thread};
   if (!selection.clip(whole.begin_ns, whole.end_ns)) return;
   if (is_lock(contention.group) && contention.lock != kNoLock) {
-    if (spans_.wants(whole.end_ns - whole.begin_ns)) spans_.add(whole);
+    if (spans_.wants(whole.end_ns - whole.begin_ns)) spans_.add() = whole;
     auto& sums = times_.sums_;
     if (contention.lock.value >= sums.size()) sums.resize(contention.lock.value + 1);
     LockSum& sum = sums[contention.lock.value];
@@ -55,10 +66,18 @@ void BlockedTimesBuilder::add(const Selection& selection, const Contention& cont
       sum.hand_offs.add(last.end_ns - last.begin_ns);
     }
   }
+  const bool whole_time = selection.whole_time();
   for (const Piece& piece : pieces) {
     int64_t begin = piece.begin_ns, end = piece.end_ns;
-    if (!selection.clip(begin, end) || !pieces_.wants(end - begin)) continue;
-    pieces_.add({begin, end, piece.owner, contention.lock, contention.thread, contention.stack, contention.group});
+    if ((!whole_time && !selection.clip(begin, end)) || !pieces_.wants(end - begin)) continue;
+    BlockedPiece& row = pieces_.add();
+    row.begin_ns = begin;
+    row.end_ns = end;
+    row.owner = piece.owner;
+    row.lock = contention.lock;
+    row.thread = contention.thread;
+    row.stack = contention.stack;
+    row.group = contention.group;
   }
 }
 
@@ -68,6 +87,13 @@ BlockedTimes BlockedTimesBuilder::finish() && {
   times_.spans_ = spans_.take();
   sort_rows(times_.pieces_);
   sort_rows(times_.spans_);
+  const auto& rows = times_.pieces_;
+  auto& first = times_.first_piece_;
+  first.clear();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (first.size() <= rows[i].thread.value) first.resize(rows[i].thread.value + size_t{1}, i);
+  }
+  first.push_back(rows.size());
   return std::move(times_);
 }
 
@@ -80,7 +106,9 @@ BlockedTimes blocked_times(const Model& model, const LockCode& code, const Selec
 }
 
 std::span<const BlockedPiece> BlockedTimes::of(ThreadIndex thread) const {
-  return rows_of(pieces_, thread.value, [](const BlockedPiece& piece) { return piece.thread.value; });
+  if (thread.value >= first_piece_.size() - 1) return {};
+  const size_t first = first_piece_[thread.value];
+  return std::span(pieces_).subspan(first, first_piece_[thread.value + 1] - first);
 }
 
 std::span<const BlockedSpan> BlockedTimes::of(LockIndex lock) const {

@@ -66,6 +66,8 @@ class BlockedTimes {
   int64_t total_ns_ = 0;
   int64_t left_out_ns_ = 0;
   std::vector<BlockedPiece> pieces_;
+  std::vector<size_t> first_piece_{
+      0};  // by thread, and the end; those after the last one that was blocked are not there
   std::vector<BlockedSpan> spans_;
   std::vector<LockSum> sums_;       // by lock; those after the last one that was waited for are not there
   std::vector<int64_t> by_thread_;  // likewise

@@ -62,30 +62,35 @@ using ContentionSink = std::function<void(const Contention&, std::span<const Pie
 class PieceList {
  public:
   void start(const Contention& contention) {
-    contention_ = &contention;
+    thread_ = contention.thread;
+    end_ = contention.end_ns;
     at_ = contention.begin_ns;
+    instant_ = at_ == end_;
     pieces_.clear();
   }
-  [[nodiscard]] bool complete() const { return !pieces_.empty() && at_ >= contention_->end_ns; }
+  [[nodiscard]] bool complete() const { return at_ >= end_ && !pieces_.empty(); }
   // From where the last one ended; an earlier `end` adds nothing, a later one than the contention's is cut.
   void until(int64_t end, Owner owner) {
-    end = std::clamp(end, at_, contention_->end_ns);
+    if (end <= at_ && !(instant_ && pieces_.empty())) return;
+    end = std::clamp(end, at_, end_);
     // Nobody waits for himself: whatever says so is wrong.
-    if (owner.thread == contention_->thread) owner = Owner::unknown();
-    const bool instant = pieces_.empty() && contention_->begin_ns == contention_->end_ns;
-    if (end == at_ && !instant) return;
-    if (!pieces_.empty() && pieces_.back().owner == owner) {
-      pieces_.back().end_ns = end;
-    } else {
-      pieces_.push_back({at_, end, owner});
+    if (owner.thread == thread_) owner = Owner::unknown();
+    if (end == at_ && !(instant_ && pieces_.empty())) return;
+    if (pieces_.empty() || pieces_.back().owner != owner) {
+      // In its place: a copy of what was written just before is slow, and there are many pieces.
+      Piece& piece = pieces_.emplace_back();
+      piece.begin_ns = at_;
+      piece.owner = owner;
     }
+    pieces_.back().end_ns = end;
     at_ = end;
   }
   [[nodiscard]] std::span<const Piece> pieces() const { return pieces_; }
 
  private:
-  const Contention* contention_ = nullptr;
-  int64_t at_ = 0;
+  ThreadIndex thread_{};
+  int64_t at_ = 0, end_ = 0;
+  bool instant_ = false;  // the contention
   std::vector<Piece> pieces_;
 };
 

@@ -1,7 +1,6 @@
 #include "analysis/duration_spread.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -11,23 +10,15 @@ namespace {
 constexpr size_t kFew = 16, kMany = 64;
 constexpr int kCountBits = 40;
 constexpr uint64_t kCountMask = (uint64_t{1} << kCountBits) - 1;
-constexpr int kBits = 5;  // 32 classes for each power of two; up to 64 ns each duration is its own
 
-uint32_t class_of(int64_t ns) {
-  const auto value = static_cast<uint64_t>(std::max<int64_t>(ns, 0));
-  if (value < (1U << (kBits + 1))) return static_cast<uint32_t>(value);
-  const int shift = static_cast<int>(std::bit_width(value)) - kBits - 1;
-  return static_cast<uint32_t>(value >> shift) + (static_cast<uint32_t>(shift) << kBits);
-}
+}  // namespace
 
-int64_t middle_of(uint32_t index) {
+int64_t DurationSpread::middle_of(uint32_t index) {
   if (index < (1U << (kBits + 1))) return index;
   const int shift = static_cast<int>(index >> kBits) - 1;
   const int64_t begin = static_cast<int64_t>((index & ((1U << kBits) - 1)) | (1U << kBits)) << shift;
   return begin + ((int64_t{1} << shift) - 1) / 2;
 }
-
-}  // namespace
 
 void DurationSpread::count_in_class(uint32_t index) {
   if (!counts_.empty()) {
@@ -63,10 +54,8 @@ void DurationSpread::make_room_for(uint32_t index) {
   counts_.resize(wanted);
 }
 
-void DurationSpread::add(int64_t ns) {
-  count_ += 1;
-  sum_ += ns;
-  max_ = std::max(max_, ns);
+// While there are few, or of a class that there was none of.
+void DurationSpread::add_elsewhere(int64_t ns) {
   if (count_ <= kFew) {
     cells_.push_back(static_cast<uint64_t>(ns));
     return;

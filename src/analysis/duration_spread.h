@@ -2,6 +2,8 @@
 // counted in classes that are 3 % wide.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -9,7 +11,17 @@ namespace tarsier::analysis {
 
 class DurationSpread {
  public:
-  void add(int64_t ns);  // not negative
+  void add(int64_t ns) {  // not negative
+    count_ += 1;
+    sum_ += ns;
+    max_ = std::max(max_, ns);
+    const uint32_t at = class_of(ns) - first_;
+    if (at < counts_.size()) {
+      ++counts_[at];
+    } else {
+      add_elsewhere(ns);
+    }
+  }
 
   [[nodiscard]] uint64_t count() const { return count_; }
   [[nodiscard]] int64_t mean() const { return count_ > 0 ? sum_ / static_cast<int64_t>(count_) : 0; }
@@ -27,6 +39,16 @@ class DurationSpread {
   int64_t sum_ = 0;
   int64_t max_ = 0;
 
+  static constexpr int kBits = 5;  // 32 classes for each power of two; up to 64 ns each duration is its own
+  static uint32_t class_of(int64_t ns) {
+    const auto value = static_cast<uint64_t>(std::max<int64_t>(ns, 0));
+    if (value < (1U << (kBits + 1))) return static_cast<uint32_t>(value);
+    const int shift = static_cast<int>(std::bit_width(value)) - kBits - 1;
+    return static_cast<uint32_t>(value >> shift) + (static_cast<uint32_t>(shift) << kBits);
+  }
+  static int64_t middle_of(uint32_t index);
+
+  void add_elsewhere(int64_t ns);
   void count_in_class(uint32_t index);
   void make_room_for(uint32_t index);
 };

@@ -264,10 +264,7 @@ void Loader::fail(Sample& sample, std::string_view cause) {
   sample.stack = failures_.emplace(std::string(cause), stacks_.marker_stack(marker)).first->second;
 }
 
-Loader::ResolvedStack Loader::resolve_stack(const Chunk& chunk, ConstantKey key) {
-  uint32_t& known = stack_keys_[static_cast<uint64_t>(key.key)];
-  if (known != KeyMap::kNone) return ResolvedStack::unpack(known);
-
+void Loader::add_stack(const Chunk& chunk, ConstantKey key, uint32_t& known) {
   ResolvedStack resolved;
   stack_view_.frames.clear();
   stack_view_.truncated = false;
@@ -286,7 +283,6 @@ Loader::ResolvedStack Loader::resolve_stack(const Chunk& chunk, ConstantKey key)
                       model_.methods[frames_.back().method.value].name.starts_with("[failed");
   }
   known = resolved.pack();
-  return resolved;
 }
 
 MethodIndex Loader::resolve_method(const Chunk& chunk, ConstantKey key) {
@@ -300,10 +296,7 @@ MethodIndex Loader::resolve_method(const Chunk& chunk, ConstantKey key) {
   return MethodIndex(known);
 }
 
-ThreadIndex Loader::resolve_thread(const Chunk& chunk, ConstantKey key) {
-  uint32_t& known = thread_keys_[static_cast<uint64_t>(key.key)];
-  if (known != KeyMap::kNone) return ThreadIndex(known);
-
+void Loader::add_thread(const Chunk& chunk, ConstantKey key, uint32_t& known) {
   recording::ThreadInfo info;
   if (!chunk.thread(key, info)) {
     info = recording::ThreadInfo();
@@ -322,7 +315,6 @@ ThreadIndex Loader::resolve_thread(const Chunk& chunk, ConstantKey key) {
   if (!info.group.empty()) thread.group = info.group;
   thread.is_virtual = info.is_virtual;
   if (is_new) thread.kind = info.java_id != 0 || !info.java_name.empty() ? ThreadKind::kApp : ThreadKind::kOther;
-  return ThreadIndex(known);
 }
 
 }  // namespace tarsier::analysis

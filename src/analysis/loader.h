@@ -134,11 +134,34 @@ class Loader : public recording::Visitor {
   void add_allocation(const recording::Chunk&, const recording::EventView&, const Fields&, int64_t weight,
                       double objects, Samples& samples, std::vector<float>& counts);
   bool is_sleeping(const recording::EventView& event, recording::FieldIndex state);
-  ResolvedStack resolve_stack(const recording::Chunk&, recording::ConstantKey key);
-  MethodIndex resolve_class(const recording::Chunk&, recording::ConstantKey key);
+  // Nearly all constants are known already.
+  ResolvedStack resolve_stack(const recording::Chunk& chunk, recording::ConstantKey key) {
+    uint32_t& known = stack_keys_[static_cast<uint64_t>(key.key)];
+    if (known == KeyMap::kNone) add_stack(chunk, key, known);
+    return ResolvedStack::unpack(known);
+  }
+  MethodIndex resolve_class(const recording::Chunk& chunk, recording::ConstantKey key) {
+    uint32_t& known = class_keys_[static_cast<uint64_t>(key.key)];
+    if (known == KeyMap::kNone) add_class(chunk, key, known);
+    return MethodIndex(known);
+  }
   MethodIndex resolve_method(const recording::Chunk&, recording::ConstantKey key);
-  ThreadIndex resolve_thread(const recording::Chunk&, recording::ConstantKey key);
-  Sample lock_sample(const recording::Chunk&, const recording::EventView&, const WideFields&);
+  ThreadIndex resolve_thread(const recording::Chunk& chunk, recording::ConstantKey key) {
+    uint32_t& known = thread_keys_[static_cast<uint64_t>(key.key)];
+    if (known == KeyMap::kNone) add_thread(chunk, key, known);
+    return ThreadIndex(known);
+  }
+  void add_stack(const recording::Chunk&, recording::ConstantKey key, uint32_t& known);
+  void add_class(const recording::Chunk&, recording::ConstantKey key, uint32_t& known);
+  void add_thread(const recording::Chunk&, recording::ConstantKey key, uint32_t& known);
+  // Whose lock event it is, and when it happened.
+  struct LockMoment {
+    int64_t time_ns = 0;
+    ThreadIndex thread{};
+    StackIndex stack{};
+    bool failed = false;
+  };
+  LockMoment lock_moment(const recording::Chunk&, const recording::EventView&, const WideFields&);
   ThreadIndex other_thread(const recording::Chunk&, const recording::EventView&, recording::FieldIndex field);
   LockIndex resolve_lock(const recording::Chunk&, const recording::EventView&, const WideFields&);
   LockIndex find_lock(const LockObject& lock) { return lock_table_.find_or_add(model_.locks.locks, lock); }

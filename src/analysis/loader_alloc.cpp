@@ -40,14 +40,10 @@ void Loader::add_allocation(const Chunk& chunk, const EventView& event, const Fi
   counts.push_back(static_cast<float>(objects));
 }
 
-MethodIndex Loader::resolve_class(const Chunk& chunk, ConstantKey key) {
-  uint32_t& known = class_keys_[static_cast<uint64_t>(key.key)];
-  if (known == KeyMap::kNone) {
-    std::string_view name;
-    const bool found = chunk.class_name(key, name) && !name.empty();
-    known = stacks_.marker(found ? readable_class(name) : "[unknown class]").value;
-  }
-  return MethodIndex(known);
+void Loader::add_class(const Chunk& chunk, ConstantKey key, uint32_t& known) {
+  std::string_view name;
+  const bool found = chunk.class_name(key, name) && !name.empty();
+  known = stacks_.marker(found ? readable_class(name) : "[unknown class]").value;
 }
 
 void Loader::choose_allocations() {

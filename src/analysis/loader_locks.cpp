@@ -49,12 +49,19 @@ void Loader::select_lock_types(Chunk& chunk) {
 }
 
 // Thread, stack and failure are the first three fields of all of them.
-Sample Loader::lock_sample(const Chunk& chunk, const EventView& event, const WideFields& fields) {
-  Sample sample = this->sample(chunk, event, fields[0], fields[1]);
+Loader::LockMoment Loader::lock_moment(const Chunk& chunk, const EventView& event, const WideFields& fields) {
+  const ResolvedStack resolved = resolve_stack(chunk, event.constant(fields[1]));
+  LockMoment moment{.time_ns = as_time(event.start().count),
+                    .thread = resolve_thread(chunk, event.constant(fields[0])),
+                    .stack = resolved.stack,
+                    .failed = resolved.failed};
   const std::string_view cause = event.string(fields[2]);
-  if (!cause.empty() || sample.stack == StackIndex(0)) fail(sample, cause);
-  sample.time_ns = as_time(sample.time_ns);
-  return sample;
+  if (cause.empty() && moment.stack != StackIndex(0)) return moment;
+  Sample sample{.stack = moment.stack, .failed = moment.failed};
+  fail(sample, cause);
+  moment.stack = sample.stack;
+  moment.failed = sample.failed;
+  return moment;
 }
 
 ThreadIndex Loader::other_thread(const Chunk& chunk, const EventView& event, FieldIndex field) {
@@ -77,74 +84,78 @@ LockIndex Loader::resolve_lock(const Chunk& chunk, const EventView& event, const
 
 void Loader::monitor_enter(const Chunk& chunk, const EventView& event, const WideFields& fields) {
   const auto& [u1, u2, u3, u4, u5, u6, duration, generation, sequence, previous, after_wait, ongoing, u13] = fields;
-  const Sample sample = lock_sample(chunk, event, fields);
+  const LockMoment moment = lock_moment(chunk, event, fields);
   const bool goes_on = event.number(ongoing) != 0;
-  model_.locks.enters.push_back({.begin_ns = sample.time_ns,
-                                 .end_ns = end_after(sample.time_ns, event.number(duration)),
-                                 .sequence = event.number(sequence),
-                                 .period = {resolve_lock(chunk, event, fields), event.number(generation)},
-                                 .thread = sample.thread,
-                                 .stack = sample.stack,
-                                 .previous_owner = other_thread(chunk, event, previous),
-                                 .previous_at_end = !generation,
-                                 .after_wait = event.number(after_wait) != 0,
-                                 .entered = !goes_on});
-  locks_.came(model_, model_.locks.enters.back().end_ns);
+  // In its place, here and below: a copy of what was written just before is slow.
+  MonitorEnter& enter = model_.locks.enters.emplace_back();
+  enter.begin_ns = moment.time_ns;
+  enter.end_ns = end_after(moment.time_ns, event.number(duration));
+  enter.sequence = event.number(sequence);
+  enter.period = {resolve_lock(chunk, event, fields), event.number(generation)};
+  enter.thread = moment.thread;
+  enter.stack = moment.stack;
+  enter.previous_owner = other_thread(chunk, event, previous);
+  enter.previous_at_end = !generation;
+  enter.after_wait = event.number(after_wait) != 0;
+  enter.entered = !goes_on;
+  locks_.came(model_, enter.end_ns);
 }
 
 void Loader::monitor_exit(const Chunk& chunk, const EventView& event, const WideFields& fields) {
   const auto& [u1, u2, u3, u4, u5, u6, generation, sequence, next, u7, u8, u9, u13] = fields;
-  const Sample sample = lock_sample(chunk, event, fields);
-  model_.locks.exits.push_back({.time_ns = sample.time_ns,
-                                .sequence = event.number(sequence),
-                                .period = {resolve_lock(chunk, event, fields), event.number(generation)},
-                                .thread = sample.thread,
-                                .stack = sample.failed ? StackIndex(0) : sample.stack,
-                                .next_owner = other_thread(chunk, event, next)});
-  locks_.came(model_, sample.time_ns);
+  const LockMoment moment = lock_moment(chunk, event, fields);
+  MonitorExit& exit = model_.locks.exits.emplace_back();
+  exit.time_ns = moment.time_ns;
+  exit.sequence = event.number(sequence);
+  exit.period = {resolve_lock(chunk, event, fields), event.number(generation)};
+  exit.thread = moment.thread;
+  exit.stack = moment.failed ? StackIndex(0) : moment.stack;
+  exit.next_owner = other_thread(chunk, event, next);
+  locks_.came(model_, moment.time_ns);
 }
 
 void Loader::thread_park(const Chunk& chunk, const EventView& event, const WideFields& fields) {
   const auto& [u1, u2, u3, klass, u4, u5, duration, sequence, end_sequence, owner, of_class, of_identity, u13] = fields;
-  const Sample sample = lock_sample(chunk, event, fields);
+  const LockMoment moment = lock_moment(chunk, event, fields);
   const bool has_blocker = event.constant(klass).key != 0;
   const ConstantKey condition_of = event.constant(of_class);
-  model_.locks.parks.push_back({.begin_ns = sample.time_ns,
-                                .end_ns = end_after(sample.time_ns, event.number(duration)),
-                                .sequence = event.number(sequence),
-                                .end_sequence = event.number(end_sequence),
-                                .blocker = has_blocker ? resolve_lock(chunk, event, fields) : kNoLock,
-                                .thread = sample.thread,
-                                .stack = sample.stack,
-                                .owner = other_thread(chunk, event, owner),
-                                .condition_of = condition_of.key != 0
-                                                    ? find_lock({.klass = resolve_class(chunk, condition_of),
-                                                                 .identity = event.number(of_identity)})
-                                                    : kNoLock});
-  locks_.came(model_, model_.locks.parks.back().end_ns);
+  ThreadPark& park = model_.locks.parks.emplace_back();
+  park.begin_ns = moment.time_ns;
+  park.end_ns = end_after(moment.time_ns, event.number(duration));
+  park.sequence = event.number(sequence);
+  park.end_sequence = event.number(end_sequence);
+  park.blocker = has_blocker ? resolve_lock(chunk, event, fields) : kNoLock;
+  park.thread = moment.thread;
+  park.stack = moment.stack;
+  park.owner = other_thread(chunk, event, owner);
+  if (condition_of.key != 0) {
+    park.condition_of = find_lock({.klass = resolve_class(chunk, condition_of), .identity = event.number(of_identity)});
+  }
+  locks_.came(model_, park.end_ns);
 }
 
 void Loader::unpark(const Chunk& chunk, const EventView& event, const WideFields& fields) {
   const auto& [u1, u2, u3, target, sequence, u4, u5, u6, u7, u8, u9, u10, u13] = fields;
-  const Sample sample = lock_sample(chunk, event, fields);
-  model_.locks.unparks.push_back({.time_ns = sample.time_ns,
-                                  .sequence = event.number(sequence),
-                                  .thread = sample.thread,
-                                  .stack = sample.failed ? StackIndex(0) : sample.stack,
-                                  .target = other_thread(chunk, event, target)});
-  locks_.came(model_, sample.time_ns);
+  const LockMoment moment = lock_moment(chunk, event, fields);
+  Unpark& unpark = model_.locks.unparks.emplace_back();
+  unpark.time_ns = moment.time_ns;
+  unpark.sequence = event.number(sequence);
+  unpark.thread = moment.thread;
+  unpark.stack = moment.failed ? StackIndex(0) : moment.stack;
+  unpark.target = other_thread(chunk, event, target);
+  locks_.came(model_, moment.time_ns);
 }
 
 void Loader::lock_hold(const Chunk& chunk, const EventView& event, const WideFields& fields) {
   const auto& [u1, u2, u3, u4, u5, u6, duration, from_before, u7, u8, u9, u10, u13] = fields;
-  const Sample sample = lock_sample(chunk, event, fields);
+  const LockMoment moment = lock_moment(chunk, event, fields);
   const bool before = event.number(from_before) != 0;
   model_.locks.holds.push_back(
-      {.begin_ns = before ? -kLatest : sample.time_ns,
-       .end_ns = as_time(sample.time_ns + std::clamp<int64_t>(event.number(duration), 0, kLatest)),
+      {.begin_ns = before ? -kLatest : moment.time_ns,
+       .end_ns = as_time(moment.time_ns + std::clamp<int64_t>(event.number(duration), 0, kLatest)),
        .lock = resolve_lock(chunk, event, fields),
-       .thread = sample.thread,
-       .stack = sample.failed ? StackIndex(0) : sample.stack,
+       .thread = moment.thread,
+       .stack = moment.failed ? StackIndex(0) : moment.stack,
        .from_before = before});
   locks_.came(model_, model_.locks.holds.back().end_ns);
 }

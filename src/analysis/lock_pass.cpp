@@ -41,7 +41,7 @@ struct LockPass::Work {
   }
   void add(const Contention& contention, std::span<const Piece> pieces) {
     blame.add(plain, contention, pieces);
-    times.add(Selection(), contention, pieces);
+    times.add(everything, contention, pieces);
     if (samples != nullptr) samples->add(model, code, contention, pieces);
     if (question && question->each) question->each(model, code, contention, pieces);
     if (part) part->add(selection, contention, pieces);
@@ -60,6 +60,7 @@ struct LockPass::Work {
   AspectKeys plain;
   std::optional<AspectKeys> signed_keys;
   Selection selection;
+  const Selection everything;
   LockBlameFinder blame;
   BlockedTimesBuilder times;
   std::optional<BlockedTimesBuilder> part;  // if the question is about one

@@ -35,7 +35,9 @@ class LockPass {
   LockPass& operator=(const LockPass&) = delete;
 
   // To be called before the first event: the model gets the profiles `locks` and `owners`, of the filter's time.
-  void keep_samples(const Filter& filter) { samples_.emplace(filter); }
+  void keep_samples(const Filter& filter, LockSampleDetail detail = LockSampleDetail::kAll) {
+    samples_.emplace(filter, detail);
+  }
   [[nodiscard]] bool keeps_samples() const { return samples_.has_value(); }
   // Those so far.
   void put_samples(Model& model) const {

@@ -45,44 +45,39 @@ void LockProfileBuilder::add(const AspectKeys& keys, const Contention& contentio
   if (!all_groups_ && !is_lock(contention.group)) return;
   uint32_t node = 0;
   for (size_t level = 0;; ++level) {
-    profile_.nodes[node].blocked_ns += length;
-    profile_.nodes[node].contentions.add(length);
+    LockNode& at = profile_.nodes[node];
+    at.blocked_ns += length;
+    at.contentions.add(length);
     if (level == owner_level_) break;
     node = child(node, keys.key(profile_.by[level], contention, pieces.front()));
   }
-  for (const Piece& piece : pieces) {
-    profile_.by_owner[static_cast<size_t>(piece.owner.kind)] += piece.end_ns - piece.begin_ns;
-    if (owner_level_ < profile_.by.size()) add_piece(keys, node, contention, piece);
-  }
+  add_pieces(keys, node, contention, pieces);
   for (const uint32_t each : touched_) {
-    profile_.nodes[each].blocked_ns += open_[each];
-    profile_.nodes[each].contentions.add(open_[each]);
+    LockNode& at = profile_.nodes[each];
+    at.blocked_ns += open_[each];
+    at.contentions.add(open_[each]);
     open_[each] = kUntouched;
   }
   touched_.clear();
 }
 
-void LockProfileBuilder::add_piece(const AspectKeys& keys, uint32_t node, const Contention& contention,
-                                   const Piece& piece) {
-  const int64_t length = piece.end_ns - piece.begin_ns;
-  for (size_t level = owner_level_; level < profile_.by.size(); ++level) {
-    const LockAspect aspect = profile_.by[level];
-    const uint32_t key =
-        is_of_owner(aspect) ? keys.owner_key(aspect, piece.owner) : keys.key(aspect, contention, piece);
-    node = child(node, key);
-    int64_t& open = open_[node];
-    if (open == kUntouched) {
-      touched_.push_back(node);
-      open = 0;
+void LockProfileBuilder::add_pieces(const AspectKeys& keys, uint32_t node, const Contention& contention,
+                                    std::span<const Piece> pieces) {
+  const std::span<const LockAspect> aspects = std::span(profile_.by).subspan(owner_level_);
+  for (const Piece& piece : pieces) {
+    const int64_t length = piece.end_ns - piece.begin_ns;
+    profile_.by_owner[static_cast<size_t>(piece.owner.kind)] += length;
+    uint32_t at = node;
+    for (const LockAspect aspect : aspects) {
+      at = child(at, is_of_owner(aspect) ? keys.owner_key(aspect, piece.owner) : keys.key(aspect, contention, piece));
+      int64_t& open = open_[at];
+      if (open == kUntouched) {
+        touched_.push_back(at);
+        open = 0;
+      }
+      open += length;
     }
-    open += length;
   }
-}
-
-uint32_t LockProfileBuilder::child(uint32_t parent, uint32_t key) {
-  Seen& seen = seen_[(parent * 5 + key) % seen_.size()];
-  if (seen.parent != parent || seen.key != key) seen = {parent, key, find_child(parent, key)};
-  return seen.node;
 }
 
 uint32_t LockProfileBuilder::find_child(uint32_t parent, uint32_t key) {

@@ -53,8 +53,12 @@ class LockProfileBuilder {
     uint32_t parent = UINT32_MAX, key = 0, node = 0;
   };
 
-  void add_piece(const AspectKeys& keys, uint32_t node, const Contention& contention, const Piece& piece);
-  uint32_t child(uint32_t parent, uint32_t key);
+  void add_pieces(const AspectKeys& keys, uint32_t node, const Contention& contention, std::span<const Piece> pieces);
+  uint32_t child(uint32_t parent, uint32_t key) {
+    Seen& seen = seen_[(parent * 5 + key) % seen_.size()];
+    if (seen.parent != parent || seen.key != key) seen = {parent, key, find_child(parent, key)};
+    return seen.node;
+  }
   uint32_t find_child(uint32_t parent, uint32_t key);
 
   LockProfile profile_;

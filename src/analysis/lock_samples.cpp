@@ -72,6 +72,13 @@ uint32_t LockCells::find(const Group& group, bool may_add) {
 }
 
 uint32_t LockCells::group_of(const Model& model, const Who& who) {
+  // Once groups are many, who came first is one of its own, and who comes later is not: that does not change any more.
+  Recent& recent = recent_[(who.thread.value * 5 + who.stack.value * 3 + who.lock.value) % recent_.size()];
+  if (recent.group == UINT32_MAX || recent.who != who) recent = {who, find_group(model, who)};
+  return recent.group;
+}
+
+uint32_t LockCells::find_group(const Model& model, const Who& who) {
   Group group{.thread = who.thread,
               .stack = who.kind == Owner::Kind::kChain ? who.stack : StackIndex(0),
               .klass = MethodIndex(0),
@@ -132,7 +139,8 @@ void LockCells::add(const Model& model, const Selection& selection, const Who& w
   groups_[group].last = contention;
   if (!selection.clip(begin_ns, end_ns)) return;
   const auto stretches = [&] { return int64_t{stretch_of(end_ns)} - stretch_of(begin_ns); };
-  while ((cells_.size() > room_.cells || stretches() > room_.most_stretches) && coarsen()) {
+  const bool is_long = distance(begin_ns, end_ns) >= stretch_ns_;
+  while ((cells_.size() > room_.cells || (is_long && stretches() > room_.most_stretches)) && coarsen()) {
   }
   uint32_t stretch = stretch_of(begin_ns);
   Cell& first = cell(group, stretch);
@@ -191,17 +199,32 @@ Samples LockCells::samples(Model& model, int64_t from_ns) const {
   return samples;
 }
 
-LockSamples::LockSamples(const Filter& filter, const LockSampleRoom& room)
-    : time_{.thread_regex = {}, .from = filter.from, .to = filter.to}, blocked_(room), owners_(room) {}
+LockSamples::LockSamples(const Filter& filter, LockSampleDetail detail, const LockSampleRoom& room)
+    : time_{.thread_regex = {}, .from = filter.from, .to = filter.to},
+      detail_(detail),
+      blocked_(detail == LockSampleDetail::kSums ? LockCells(room, kLongestStretch) : LockCells(room)),
+      owners_(room) {}
+
+// An earlier start may become known while the recording is read.
+const Selection& LockSamples::selection_of(const Model& model) {
+  if (selected_start_ns_ != model.start_ns) {
+    selected_start_ns_ = model.start_ns;
+    selection_ = Selection::so_far(model, time_);
+  }
+  return selection_;
+}
 
 void LockSamples::add(const Model& model, const LockCode& code, const Contention& contention,
                       std::span<const Piece> pieces) {
   if (!is_lock(contention.group)) return;
-  const Selection selection = Selection::so_far(model, time_);
+  const Selection& selection = selection_of(model);
   const uint64_t number = contentions_++;
+  const bool all = detail_ == LockSampleDetail::kAll;
   blocked_.add(model, selection,
-               {contention.thread, code.user_frame(contention.stack), contention.lock, Owner::Kind::kChain},
+               {contention.thread, all ? code.user_frame(contention.stack) : StackIndex(0), contention.lock,
+                Owner::Kind::kChain},
                contention.begin_ns, contention.end_ns, number);
+  if (!all) return;
   for (const Piece& piece : pieces) {
     const Owner& owner = piece.owner;
     const bool has_chain = owner.kind == Owner::Kind::kChain;
@@ -220,7 +243,7 @@ void LockSamples::put(Model& model) const {
   profile(Profile::kLocks) = blocked_.samples(model, from_ns);
   model.lock_stretch = Nanos(blocked_.empty() ? 0 : blocked_.stretch_ns());
   profile(Profile::kOwners) = {};
-  if (!owners_recorded(model)) return;
+  if (detail_ != LockSampleDetail::kAll || !owners_recorded(model)) return;
   profile(Profile::kOwners) = owners_.samples(model, from_ns);
   model.lock_stretch = std::max(model.lock_stretch, Nanos(owners_.empty() ? 0 : owners_.stretch_ns()));
 }

@@ -4,7 +4,9 @@
 // sums, so that they are those of the view `locks`.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -21,6 +23,11 @@ struct LockSampleRoom {
   int64_t most_stretches = 16'384;  // of one contention: a longer one is cut less finely
 };
 
+enum class LockSampleDetail : uint8_t {
+  kAll,
+  kSums,  // of the blocked only, by thread and class of lock, without chains and times: what the verdict needs
+};
+
 // One of the two profiles while it is collected.
 class LockCells {
  public:
@@ -29,9 +36,11 @@ class LockCells {
     StackIndex stack{};  // without the insides of locking
     LockIndex lock = kNoLock;
     Owner::Kind kind = Owner::Kind::kChain;
+    bool operator==(const Who&) const = default;
   };
 
-  explicit LockCells(const LockSampleRoom& room) : room_(room) {}
+  explicit LockCells(const LockSampleRoom& room, int64_t stretch_ns = 1'000'000)
+      : room_(room), stretch_ns_(stretch_ns) {}
   // A piece. `contention`: a number of its own, so that it counts once for each chain however many pieces it has, when
   // the first of them began. Of the piece there is what the selection leaves: it counts if its begin is in there.
   void add(const Model& model, const Selection& selection, const Who& who, int64_t begin_ns, int64_t end_ns,
@@ -62,9 +71,16 @@ class LockCells {
     uint32_t count = 0;
   };
 
+  // Contentions come lock by lock.
+  struct Recent {
+    Who who;
+    uint32_t group = UINT32_MAX;
+  };
+
   [[nodiscard]] static uint64_t hash_of(const Group& group);
   uint32_t find(const Group& group, bool may_add);
   uint32_t group_of(const Model& model, const Who& who);
+  uint32_t find_group(const Model& model, const Who& who);
   [[nodiscard]] uint32_t stretch_of(int64_t time_ns) const;
   [[nodiscard]] int64_t begin_of(uint32_t stretch) const;
   Cell& cell(uint32_t group, uint32_t stretch);
@@ -73,11 +89,12 @@ class LockCells {
   LockSampleRoom room_;
   int64_t start_ns_ = 0;
   bool started_ = false;
-  int64_t stretch_ns_ = 1'000'000;
+  int64_t stretch_ns_;
   bool is_two_ = false;  // times a power of ten
   int64_t weight_left_ = int64_t{1} << 60;
   std::vector<Group> groups_;
   IndexTable group_table_;
+  std::array<Recent, 256> recent_{};
   std::vector<Cell> cells_;
   KeyMap cell_of_;
 };
@@ -85,7 +102,8 @@ class LockCells {
 class LockSamples {
  public:
   // Of the filter only its time: a contention that is partly in there counts with that part.
-  explicit LockSamples(const Filter& filter, const LockSampleRoom& room = {});
+  explicit LockSamples(const Filter& filter, LockSampleDetail detail = LockSampleDetail::kAll,
+                       const LockSampleRoom& room = {});
 
   // Of all groups; what is no lock is not taken.
   void add(const Model& model, const LockCode& code, const Contention& contention, std::span<const Piece> pieces);
@@ -93,7 +111,12 @@ class LockSamples {
   void put(Model& model) const;
 
  private:
+  const Selection& selection_of(const Model& model);
+
   Filter time_;
+  Selection selection_;  // of a recording that starts then
+  std::optional<int64_t> selected_start_ns_;
+  LockSampleDetail detail_;
   LockCells blocked_, owners_;
   uint64_t contentions_ = 0;
 };

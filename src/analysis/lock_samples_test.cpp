@@ -71,6 +71,26 @@ class LockSampling : public ::testing::Test {
   MonitorPeriod period = trace.period(trace.lock("p.Lock", 0x12ab), 1);
 };
 
+TEST_F(LockSampling, sums_for_the_verdict_are_by_thread_and_class_also_of_a_part_of_the_time) {
+  const auto sums_of = [&](const Filter& filter) {
+    Model model = trace.model;
+    LockSamples samples(filter, LockSampleDetail::kSums);
+    const LockCode code(model);
+    for_each_contention(model, code, {},
+                        [&](const auto& contention, auto pieces) { samples.add(model, code, contention, pieces); });
+    samples.put(model);
+    EXPECT_TRUE(samples_of(model, Profile::kOwners).empty());
+    return rows(model, Profile::kLocks);
+  };
+  EXPECT_THAT(sums_of({}), ElementsAre("B [no stack];p.Lock 22 1",
+                                       "C [no stack];java.util.concurrent.locks.ReentrantLock$NonfairSync 10 1",
+                                       "C [no stack];p.Lock 39 1"));
+  EXPECT_THAT(
+      sums_of({.from = Nanos(11), .to = Nanos(65)}),
+      ElementsAre("B [no stack];p.Lock 21 0", "C [no stack];java.util.concurrent.locks.ReentrantLock$NonfairSync 5 1",
+                  "C [no stack];p.Lock 39 1"));
+}
+
 TEST_F(LockSampling, has_who_was_blocked_with_the_class_innermost_and_nothing_that_is_no_lock) {
   add_lock_samples(trace.model);
   EXPECT_THAT(

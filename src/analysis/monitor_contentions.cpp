@@ -164,6 +164,7 @@ bool MonitorContentions::came_late(MonitorTimeline& timeline, int64_t sequence) 
   return true;
 }
 
+// Events are filled in where they are: a copy of what was written just before is slow.
 void MonitorContentions::gather_enters(MonitorTimeline& timeline) {
   size_t kept = 0;
   for (const uint32_t i : enters_) {
@@ -177,16 +178,20 @@ void MonitorContentions::gather_enters(MonitorTimeline& timeline) {
     if (late) late_enters_.push_back(i);
     const bool looked = enter.previous_owner != kNobody && !enter.previous_at_end;
     if (looked && enter.begin_ns >= timeline.since() && enter.begin_ns <= horizon_.complete_ns) {
-      gathered_.push_back({.time_ns = enter.begin_ns, .thread = enter.previous_owner, .source = kNowhere});
+      MonitorEvent& seen = gathered_.emplace_back();
+      seen.time_ns = enter.begin_ns;
+      seen.thread = enter.previous_owner;
+      seen.source = kNowhere;
     }
     if (!enter.entered || late || enter.end_ns > horizon_.complete_ns) continue;
-    gathered_.push_back({.time_ns = enter.end_ns,
-                         .sequence = enter.sequence,
-                         .kind = MonitorEvent::Kind::kEntered,
-                         .thread = enter.thread,
-                         .stack = recorded_releases_ ? enter.stack : StackIndex(0),
-                         .last_owner = enter.previous_at_end ? enter.previous_owner : kNobody,
-                         .source = i});
+    MonitorEvent& entered = gathered_.emplace_back();
+    entered.time_ns = enter.end_ns;
+    entered.sequence = enter.sequence;
+    entered.kind = MonitorEvent::Kind::kEntered;
+    entered.thread = enter.thread;
+    entered.stack = recorded_releases_ ? enter.stack : StackIndex(0);
+    entered.last_owner = enter.previous_at_end ? enter.previous_owner : kNobody;
+    entered.source = i;
   }
   enters_.resize(kept);
 }
@@ -200,13 +205,14 @@ void MonitorContentions::gather_exits(MonitorTimeline& timeline, std::span<const
       settled_->exits[item.index] = true;
       continue;
     }
-    gathered_.push_back({.time_ns = exit.time_ns,
-                         .sequence = exit.sequence,
-                         .kind = MonitorEvent::Kind::kReleased,
-                         .thread = exit.thread,
-                         .stack = exit.stack,
-                         .next_owner = exit.next_owner,
-                         .source = item.index | kExitBit});
+    MonitorEvent& released = gathered_.emplace_back();
+    released.time_ns = exit.time_ns;
+    released.sequence = exit.sequence;
+    released.kind = MonitorEvent::Kind::kReleased;
+    released.thread = exit.thread;
+    released.stack = exit.stack;
+    released.next_owner = exit.next_owner;
+    released.source = item.index | kExitBit;
   }
 }
 

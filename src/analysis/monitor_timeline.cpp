@@ -51,6 +51,13 @@ void move_late_releases(std::vector<MonitorEvent>& events, const MonitorEvent* b
   }
 }
 
+// In its place: a copy of what was written just before is slow.
+void add(std::vector<Holding>& holdings, int64_t begin_ns, const Owner& owner) {
+  Holding& holding = holdings.emplace_back();
+  holding.begin_ns = begin_ns;
+  holding.owner = owner;
+}
+
 // What lies between two neighbours `a` and `b` (null: there is none) that entered or released.
 class Stretch {
  public:
@@ -70,7 +77,7 @@ class Stretch {
       contradicted = other != seen_.end();
       if (contradicted && owner == of_release()) owner = Owner::only_thread(other->thread);
     }
-    holdings.push_back({begin, owner});
+    add(holdings, begin, owner);
     if (is_whole_holding()) return;
     for (const MonitorEvent& event : seen_) {
       if (!counts(event)) continue;
@@ -80,7 +87,7 @@ class Stretch {
               : ends_with_release() ? Owner::unknown()
               : of_enterer          ? of_entering()
                                     : Owner::only_thread(event.thread);
-      holdings.push_back({event.time_ns, owner});
+      add(holdings, event.time_ns, owner);
     }
   }
 

@@ -111,7 +111,8 @@ void ParkBundles::bundle(Past& past, std::span<const uint32_t> parks, std::span<
       ++account_.late;  // or it is told twice; a thread's own events come in their order
       continue;
     }
-    BundledPark bundled{.park = park};
+    BundledPark& bundled = parks_->emplace_back();
+    bundled.park = park;
     const int64_t end = park.end_sequence > 0 ? park.end_sequence : park.sequence > 0 ? INT64_MAX : 0;
     for (; next < unparks.size() && events_->unparks[unparks[next]].sequence < end; ++next) {
       const Unpark& unpark = events_->unparks[unparks[next]];
@@ -146,7 +147,6 @@ void ParkBundles::bundle(Past& past, std::span<const uint32_t> parks, std::span<
     past.passed = std::max({past.passed, park.sequence, park.end_sequence});
     past.blocker = park.blocker;
     past.recent.push_back({park.end_sequence, park.end_ns, park.blocker});
-    parks_->push_back(bundled);
   }
 }
 

@@ -74,7 +74,10 @@ int run_report(const Arguments& arguments) {
   auto question = exporting::lock_question(options);
   if (!question) return fail(question.error());
   analysis::LockPass locks(*std::move(question));
-  locks.keep_samples({.from = options.from, .to = options.to});
+  // Who asks for nothing but the view `locks` gets from these profiles what the verdict says.
+  const bool only_locks = options.views == std::vector<std::string>{"locks"} && !arguments.has("weight");
+  locks.keep_samples({.from = options.from, .to = options.to},
+                     only_locks ? analysis::LockSampleDetail::kSums : analysis::LockSampleDetail::kAll);
   const auto model = load_recording_operand("report", arguments, &locks);
   if (!model) return fail(model.error());
   const auto text = arguments.has("json") ? exporting::report_json(*model, options, locks.profile())

@@ -220,14 +220,16 @@ const uint8_t* ChunkReader::decode(const Layout& layout, const uint8_t* p, Event
   for (const LayoutField& field : layout.fields) {
     EventView::Slot& slot = *out++;
     uint64_t value = 0;
+    // Nearly all fields are one of these two.
+    if (field.step == Step::kConstant || field.step == Step::kSigned) {
+      p = fast_varint(p, limit, value);
+      if (!p) return nullptr;
+      slot.number = static_cast<int64_t>(value << field.unused_bits) >> field.unused_bits;
+      continue;
+    }
     switch (field.step) {
       case Step::kSigned:
-        p = fast_varint(p, limit, value);
-        slot.number = static_cast<int64_t>(value << field.unused_bits) >> field.unused_bits;
-        break;
       case Step::kConstant:
-        p = fast_varint(p, limit, value);
-        slot.number = static_cast<int64_t>(value);
         break;
       case Step::kTimestamp:
         p = fast_varint(p, limit, value);
