@@ -3,6 +3,7 @@
 // go.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -27,6 +28,9 @@ class RememberedStack {
   [[nodiscard]] std::span<const WalkStep> steps() const { return steps_; }
   [[nodiscard]] std::span<const WalkedWord> words() const { return words_; }
   [[nodiscard]] std::span<const WalkedFrame> frames() const { return frames_; }
+  // What the checks of all calls between these frames have said: how many, by Edge.
+  using Edges = std::array<uint32_t, 3>;
+  [[nodiscard]] Edges edges() const { return edges_.empty() ? Edges{} : edges_.back(); }
   [[nodiscard]] uint64_t epoch() const { return epoch_; }
   [[nodiscard]] Address highest() const { return highest_; }
   // Leaves the outermost ones.
@@ -34,13 +38,17 @@ class RememberedStack {
 
   [[nodiscard]] size_t memory_used() const {
     return steps_.capacity() * sizeof(WalkStep) + words_.capacity() * sizeof(WalkedWord) +
-           frames_.capacity() * sizeof(WalkedFrame);
+           frames_.capacity() * sizeof(WalkedFrame) + edges_.capacity() * sizeof(Edges);
   }
 
  private:
+  // edges(), and that of the call of one frame more.
+  [[nodiscard]] Edges edges_with(const WalkedFrame& callee) const;
+
   std::vector<WalkStep> steps_;
   std::vector<WalkedWord> words_;
   std::vector<WalkedFrame> frames_;
+  std::vector<Edges> edges_;  // of each frame: of the calls between it and those outside of it
   uint64_t epoch_ = 0;
   Address highest_ = 0;
   uint64_t seen_at_ = 0;
