@@ -49,8 +49,10 @@ class ConstantTables {
   // All constants that this chunk needs and does not have; they count as written.
   Checkpoint encode_checkpoint(Encoder& out, Nanos now);
 
-  // Empties all tables. Of the threads, those in `keep` survive and get their new id there.
+  // Empties all tables. Of the threads, those in `keep` survive and get their new id there. Memory is kept for what
+  // comes next, until trim().
   void forget(std::span<ThreadId* const> keep);
+  void trim();
   [[nodiscard]] size_t memory() const;
 
  private:

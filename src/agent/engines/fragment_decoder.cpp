@@ -54,6 +54,15 @@ std::string name_of(const hotspot::MethodInfo& method) {
   return name + "." + method.name;
 }
 
+// The next record lies behind this one, if there is one. Its thread has written it, on another CPU as a rule, so every
+// line of it has to come from there: those that a walk begins with are asked for while this one is decoded. (A wrong
+// address does no harm.)
+void ask_for_next(const hotspot::Fragment& fragment) {
+  constexpr size_t kLine = 64, kBytes = 4 << 10;
+  const uint8_t* next = fragment.name() + fragment.padded_name();
+  for (size_t at = 0; at < kBytes; at += kLine) __builtin_prefetch(next + at);
+}
+
 // Samples, that is: what else is copied of a thread begins with its last Java frame.
 bool is_sample(recording::Event event) {
   return event != recording::Event::kWait && event != recording::Event::kJavaMonitorEnter;
@@ -259,6 +268,7 @@ void FragmentDecoder::decode(const capture::FragmentRecord& record, uint32_t num
     moment_began_ns_ = static_cast<uint64_t>(monotonic_now().count);
     blobs_->set_moment(++moment_);
   }
+  ask_for_next(record.fragment());
   learn_name(record.fragment());
   native_.set_time(record.time_ns);
   LastOf& known = last_of(record.thread);
@@ -466,8 +476,11 @@ FragmentDecoder::Frame FragmentDecoder::frame_of(const hotspot::WalkedFrame& wal
   if (walked.kind == FrameKind::kLibrary) return native_frame(walked.method);
   if (walked.kind == FrameKind::kStub) return {nullptr, stub_marker(walked), 0, FrameType::kStub};
   if (walked.info == nullptr) return {nullptr, marker("[unloaded]"), 0, type_of(walked.kind)};
-  const uint64_t label = is_valid(walked.label) ? walked.label : label_of(*walked.info);
-  if (walked.kept != nullptr) walked.kept->label = label;
+  uint64_t label = walked.label;
+  if (!is_valid(label)) {
+    label = label_of(*walked.info);
+    if (walked.kept != nullptr) walked.kept->label = label;
+  }
   return {walked.info, nullptr, walked.bci, type_of(walked.kind), walked.line, label};
 }
 
