@@ -22,14 +22,6 @@ void RememberedStack::shorten(size_t steps) {
   seen_ = std::min(seen_, steps_.size());
 }
 
-RememberedStack::Edges RememberedStack::edges_with(const WalkedFrame& callee) const {
-  Edges edges = this->edges();
-  const bool by_bytecodes =
-      !frames_.empty() && callee.kind != FrameKind::kLibrary && frames_.back().kind != FrameKind::kLibrary;
-  if (by_bytecodes) ++edges[static_cast<size_t>(callee.call_of)];
-  return edges;
-}
-
 void RememberedStack::keep(const WalkedStack& stack) {
   // Of one that was cut off nothing is known about its outer frames: what is remembered of them may still be right.
   if (stack.end == WalkEnd::kTooShort && !stack.is_virtual) return;

@@ -366,7 +366,10 @@ void FragmentDecoder::walk(const hotspot::Fragment& fragment, LastStack& last, b
     if (walked_.start != hotspot::WalkStart::kNativeLeaf) out.innermost = walked_.at(first).info;
     out.imprecise = code != nullptr && code->compile_id > 0 && code->compile_id <= context_.imprecise_until_compile_id;
   }
-  check_edges(walked_.reused > 0 ? last.stack.edges() : hotspot::RememberedStack::Edges{});
+  if (walked_.reused > 0) {
+    for (size_t i = 0; i < edges_.size(); ++i) edges_[i] += last.stack.edges(static_cast<hotspot::Edge>(i));
+  }
+  check_edges();
   if (native_names_ != nullptr) count_native();
   all_frames_ += walked_.size();
   reused_frames_ += walked_.reused;
@@ -416,8 +419,7 @@ void FragmentDecoder::learn_name(const hotspot::Fragment& fragment) {
   events_.name_virtual(fragment.virtual_id, std::move(name));
 }
 
-void FragmentDecoder::check_edges(const hotspot::RememberedStack::Edges& of_reused) {
-  for (size_t edge = 0; edge < edges_.size(); ++edge) edges_[edge] += of_reused[edge];
+void FragmentDecoder::check_edges() {
   for (size_t i = 0; i < walked_.new_frames() && i + 1 < walked_.size(); ++i) {
     hotspot::WalkedFrame& callee = walked_.frames[i];
     const hotspot::WalkedFrame& caller = walked_.at(i + 1);

@@ -186,7 +186,7 @@ class FragmentDecoder {
     int32_t bci = -1;
     hotspot::Edge edge = hotspot::Edge::kUncheckable;
   };
-  static constexpr int kLog2Calls = 15;
+  static constexpr int kLog2Calls = 16;
 
   static constexpr uint32_t kOfWaker = 1U << 31;  // of the number under which a stack is kept
 
@@ -205,8 +205,8 @@ class FragmentDecoder {
   // Epochs of the methods.
   [[nodiscard]] uint64_t now() const;
   [[nodiscard]] uint64_t copied_at(const capture::FragmentRecord& record) const;
-  // `of_reused`: what was said of those frames.
-  void check_edges(const hotspot::RememberedStack::Edges& of_reused);
+  // Of the frames that were not reused.
+  void check_edges();
   hotspot::Edge check_edge(const hotspot::WalkedFrame& callee, const hotspot::WalkedFrame& caller);
   // What is known of the thread's last stack is left out of `out`, unless it shall be `whole`.
   void walk(const hotspot::Fragment& fragment, LastStack& last, bool whole, Stack& out);
