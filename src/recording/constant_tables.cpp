@@ -99,8 +99,8 @@ uint64_t ConstantTables::Table::use(uint32_t index, uint32_t chunk) {
 void ConstantTables::Table::forget() {
   first_key += values.size();
   values.forget();
-  chunks = {};
-  unwritten = {};
+  chunks = std::vector<uint32_t>();
+  unwritten = std::vector<uint32_t>();
 }
 
 size_t ConstantTables::Table::memory() const {

@@ -49,8 +49,8 @@ const uint8_t* Interner::keep(std::span<const uint8_t> bytes) {
 }
 
 void Interner::forget() {
-  entries_ = {};
-  slots_ = {};
+  entries_ = std::vector<Entry>();  // with their memory, which an empty list would leave to them
+  slots_ = std::vector<uint32_t>();
   in_use_ = 0;
   free_ = nullptr;
   room_ = 0;
