@@ -98,9 +98,9 @@ uint64_t ConstantTables::Table::use(uint32_t index, uint32_t chunk) {
 
 void ConstantTables::Table::forget() {
   first_key += values.size();
-  values.forget();
-  chunks = std::vector<uint32_t>();
-  unwritten = std::vector<uint32_t>();
+  values = {};
+  chunks = {};
+  unwritten = {};
 }
 
 size_t ConstantTables::Table::memory() const {
@@ -352,10 +352,6 @@ void ConstantTables::forget(std::span<ThreadId* const> keep) {
     }
     *k.id = ThreadId(index + 1);
   }
-}
-
-void ConstantTables::trim() {
-  for (Table* table : {&symbols_, &packages_, &classes_, &methods_, &stacks_, &groups_}) table->values.trim();
 }
 
 size_t ConstantTables::memory() const {

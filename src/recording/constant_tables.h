@@ -49,10 +49,8 @@ class ConstantTables {
   // All constants that this chunk needs and does not have; they count as written.
   Checkpoint encode_checkpoint(Encoder& out, Nanos now);
 
-  // Empties all tables. Of the threads, those in `keep` survive and get their new id there. Memory is kept for what
-  // comes next, until trim().
+  // Empties all tables. Of the threads, those in `keep` survive and get their new id there.
   void forget(std::span<ThreadId* const> keep);
-  void trim();
   [[nodiscard]] size_t memory() const;
 
  private:

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -31,34 +30,16 @@ const uint8_t* Interner::keep(std::span<const uint8_t> bytes) {
   constexpr size_t kSmallest = 4 << 10, kLargest = 252 << 10;  // with what heaps put around it no more than 256
   // Also for nothing at all: a text at no address is null, and none is empty.
   if (bytes.size() > room_ || free_ == nullptr) {
-    if (in_use_ == blocks_.size() || blocks_[in_use_].size < bytes.size()) {
-      const size_t size = std::max(bytes.size(), std::clamp(block_bytes_, kSmallest, kLargest));
-      blocks_.push_back({std::make_unique_for_overwrite<uint8_t[]>(size), size});
-      std::swap(blocks_[in_use_], blocks_.back());
-      block_bytes_ += size;
-    }
-    const Block& block = blocks_[in_use_++];
-    free_ = block.bytes.get();
-    room_ = block.size;
+    room_ = std::max(bytes.size(), std::clamp(block_bytes_, kSmallest, kLargest));
+    blocks_.push_back(std::make_unique_for_overwrite<uint8_t[]>(room_));
+    free_ = blocks_.back().get();
+    block_bytes_ += room_;
   }
   const uint8_t* kept = free_;
   if (!bytes.empty()) std::memcpy(free_, bytes.data(), bytes.size());
   free_ += bytes.size();
   room_ -= bytes.size();
   return kept;
-}
-
-void Interner::forget() {
-  entries_ = std::vector<Entry>();  // with their memory, which an empty list would leave to them
-  slots_ = std::vector<uint32_t>();
-  in_use_ = 0;
-  free_ = nullptr;
-  room_ = 0;
-}
-
-void Interner::trim() {
-  for (size_t i = in_use_; i < blocks_.size(); ++i) block_bytes_ -= blocks_[i].size;
-  blocks_.erase(blocks_.begin() + static_cast<ptrdiff_t>(in_use_), blocks_.end());
 }
 
 void Interner::rehash(size_t slots) {

@@ -16,10 +16,6 @@ class Interner {
     const Entry& entry = entries_[index];
     return {entry.bytes, entry.length};
   }
-  // Forgets all, and keeps its large blocks for what comes next: whoever fills megabytes again and again would have the
-  // kernel take them away and bring others, cleared, each time. trim() gives back those that are not in use.
-  void forget();
-  void trim();
   [[nodiscard]] uint32_t size() const { return static_cast<uint32_t>(entries_.size()); }
   [[nodiscard]] size_t memory() const {
     return block_bytes_ + entries_.capacity() * sizeof(Entry) + slots_.capacity() * sizeof(uint32_t);
@@ -35,14 +31,9 @@ class Interner {
   const uint8_t* keep(std::span<const uint8_t> bytes);
 
   // Not one that grows: to move megabytes while samples wait takes long.
-  struct Block {
-    std::unique_ptr<uint8_t[]> bytes;
-    size_t size;
-  };
-  std::vector<Block> blocks_;
-  size_t in_use_ = 0;  // so many of them
+  std::vector<std::unique_ptr<uint8_t[]>> blocks_;
   size_t block_bytes_ = 0;
-  uint8_t* free_ = nullptr;  // in the last block that is in use
+  uint8_t* free_ = nullptr;  // in the last block
   size_t room_ = 0;          // there
   std::vector<Entry> entries_;
   std::vector<uint32_t> slots_;  // entry + 1, 0: free; a power of two, at most half full

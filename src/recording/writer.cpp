@@ -69,7 +69,6 @@ class FileWriter final : public Writer {
   Status flush() override {
     if (finished_ || !error_.ok()) return error_;
     write_buffer();
-    if (error_.ok() && memory_used() > options_.memory) constants_.trim();
     if (error_.ok() && memory_used() > options_.memory) start_generation();
     return error_;
   }

@@ -3,12 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstring>
 #include <numeric>
 
 #include "base/test_source.h"
-#include "recording/interner.h"
 #include "recording/test_recording.h"
 
 namespace tarsier::recording {
@@ -28,35 +25,6 @@ std::vector<std::string> lines_of(const TempFile& file, std::vector<std::string>
     EXPECT_THAT(summary->problems, testing::IsEmpty());
   }
   return collect.lines;
-}
-
-TEST(Interner, what_was_forgotten_leaves_its_memory_to_what_comes_next) {
-  Interner interner;
-  const auto fill = [&] {
-    for (uint32_t i = 0; i < 20'000; ++i) {
-      std::vector<uint8_t> bytes(100, static_cast<uint8_t>(i));
-      std::memcpy(bytes.data(), &i, sizeof(i));
-      EXPECT_EQ(interner.intern(bytes), i);
-      EXPECT_EQ(interner.intern(bytes), i);
-      EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), interner.bytes(i).begin(), interner.bytes(i).end()));
-    }
-  };
-  fill();
-  const size_t full = interner.memory();
-  interner.forget();
-  EXPECT_EQ(interner.size(), 0u);
-  const size_t kept = interner.memory();
-  EXPECT_LT(kept, full);
-  EXPECT_GE(kept, 2'000'000u);
-  fill();
-  EXPECT_EQ(interner.memory(), full);
-  interner.forget();
-  const std::vector<uint8_t> large(1'000'000, 7);
-  EXPECT_EQ(interner.intern(large), 0u) << "larger than any block that was kept";
-  EXPECT_TRUE(std::equal(large.begin(), large.end(), interner.bytes(0).begin(), interner.bytes(0).end()));
-  interner.trim();
-  EXPECT_LT(interner.memory(), 1'100'000u);
-  EXPECT_EQ(interner.intern(large), 0u);
 }
 
 TEST(Writer, ReaderGetsBackEveryFieldOfASample) {
