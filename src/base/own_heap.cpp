@@ -13,6 +13,9 @@ namespace {
 
 constexpr size_t kSlab = 256 << 10;  // also its alignment, by which a block's slab is found; untouched pages are free
 constexpr size_t kPage = 64 << 10;   // the largest that aarch64 has
+// Large tables are looked up by hashes: with small pages every look is also one at the page tables. What is as large
+// lies in such pages where the system has them.
+constexpr size_t kHugePage = 2 << 20;
 constexpr size_t kHead = 64;
 constexpr size_t kGrain = 16;
 constexpr size_t kLargestSmall = 32 << 10;
@@ -50,17 +53,19 @@ void unmap(void* memory, size_t size) {
 
 void* map_aligned(size_t size) {
   const KeptErrno kept;
-  const size_t whole = size + kSlab;
+  const size_t alignment = size < kHugePage ? kSlab : kHugePage;
+  const size_t whole = size + alignment;
   if (whole < size) return nullptr;
   void* memory = ::mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
   auto* begin = static_cast<uint8_t*>(memory);
-  const size_t before = (kSlab - reinterpret_cast<uintptr_t>(begin) % kSlab) % kSlab;
+  const size_t before = (alignment - reinterpret_cast<uintptr_t>(begin) % alignment) % alignment;
   if (before != 0) ::munmap(begin, before);
-  const size_t after = kSlab - before;
+  const size_t after = alignment - before;
   if (after != 0) ::munmap(begin + before + size, after);
   constexpr int kSetVma = 0x53564d41;  // as in base/mapping.h
   ::prctl(kSetVma, 0, begin + before, size, "tarsier");
+  if (alignment == kHugePage) ::madvise(begin + before, size / kHugePage * kHugePage, MADV_HUGEPAGE);
   return begin + before;
 }
 

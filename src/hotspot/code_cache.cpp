@@ -146,6 +146,12 @@ CodeCache::Ranges CodeCache::stable_ranges() const {
   return ranges;
 }
 
+Address CodeCache::sum_of_ends() const {
+  Address sum = 0;
+  for (const Heap& heap : heaps_) sum += memory_->read<Address>(heap.high_field).value_or(0);
+  return sum;
+}
+
 std::string CodeCache::stub_name(Address pc) const {
   const Address blob = blob_at(pc).value_or(0);
   const auto name_at = blob == 0 ? std::nullopt : memory_->read<Address>(blob + layout_.blob_name);

@@ -43,6 +43,8 @@ class CodeCache {
   [[nodiscard]] Ranges maps() const;
   // [begin, end) of memory that stays mapped as long as the JVM lives; the heaps grow.
   [[nodiscard]] Ranges stable_ranges() const;
+  // Grows whenever one of the heaps does: as long as it is the same, stable_ranges() is.
+  [[nodiscard]] Address sum_of_ends() const;
   // Everything compiled from now on has a larger id (-XX:+CICountOSR, a development flag, aside).
   [[nodiscard]] int32_t highest_compile_id() const;
 

@@ -60,6 +60,11 @@ class CodeImage {
     if (remembered != nullptr) remembered->keep(out);
     return out;
   }
+  // The same with the frames that are reused left where they are; `remembered` keeps what it had.
+  void walk_leaving_out(const std::vector<uint8_t>& fragment, RememberedStack& remembered, WalkedStack& out) {
+    out.leaves_out_reused = true;
+    walker_->walk(*reinterpret_cast<const Fragment*>(fragment.data()), 100, out, &remembered);
+  }
   // Other code takes the place of the compiled method.
   void replace_compiled() { jvm.image.put<int32_t>(compiled_ + 80, 4711); }
   // As HotSpot does it: all else is left as it was until other code is written over it.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstring>
 #include <string_view>
 
 #include "hotspot/debug_info.h"
@@ -243,16 +244,41 @@ std::unique_ptr<Methods::Found> Methods::read(Address method, MethodEvidence& ev
 // their successors, which have the same name and signature.
 bool Methods::was_redefined(const ClassFacts& facts, Address name, Address signature) const {
   const Layout& l = layout_;
-  return std::any_of(facts.methods.begin(), facts.methods.end(), [&](Address successor) {
-    const auto const_method = memory_->read<Address>(successor + l.const_method);
-    if (!const_method || !plausible(*const_method)) return false;
-    const auto pool = memory_->read<Address>(*const_method + l.constants);
-    const auto name_index = memory_->read<uint16_t>(*const_method + l.name_index);
-    const auto signature_index = memory_->read<uint16_t>(*const_method + l.signature_index);
-    if (!pool || !name_index || !signature_index || !plausible(*pool)) return false;
-    const Address symbols = *pool + l.pool_size;
-    return memory_->read<Address>(symbols + Address{8} * *name_index) == name &&
-           memory_->read<Address>(symbols + Address{8} * *signature_index) == signature;
+  struct Successor {
+    Address const_method = 0, pool = 0, name = 0, signature = 0;
+    uint16_t name_index = 0, signature_index = 0;
+  };
+  std::vector<Successor> all(facts.methods.size());
+  std::vector<MemoryPiece> wanted;
+  // Of all of them at once: method handles have methods that no class knows either, in stack after stack, and
+  // MethodHandle itself has dozens. What can't be read stays 0, and is no method.
+  const auto read_all = [&] {
+    if (!memory_->copy_all(wanted)) {
+      for (const MemoryPiece& piece : wanted) {
+        if (!memory_->copy(piece.out, piece.from, piece.size)) std::memset(piece.out, 0, piece.size);
+      }
+    }
+    wanted.clear();
+  };
+  for (size_t i = 0; i < all.size(); ++i)
+    wanted.push_back({&all[i].const_method, facts.methods[i] + l.const_method, sizeof(Address)});
+  read_all();
+  for (Successor& successor : all) {
+    if (!plausible(successor.const_method)) continue;
+    wanted.push_back({&successor.pool, successor.const_method + l.constants, sizeof(Address)});
+    wanted.push_back({&successor.name_index, successor.const_method + l.name_index, sizeof(uint16_t)});
+    wanted.push_back({&successor.signature_index, successor.const_method + l.signature_index, sizeof(uint16_t)});
+  }
+  read_all();
+  for (Successor& successor : all) {
+    if (!plausible(successor.pool)) continue;
+    const Address symbols = successor.pool + l.pool_size;
+    wanted.push_back({&successor.name, symbols + Address{8} * successor.name_index, sizeof(Address)});
+    wanted.push_back({&successor.signature, symbols + Address{8} * successor.signature_index, sizeof(Address)});
+  }
+  read_all();
+  return std::any_of(all.begin(), all.end(), [&](const Successor& successor) {
+    return successor.name != 0 && successor.name == name && successor.signature == signature;
   });
 }
 

@@ -49,7 +49,7 @@ void StackWalker::walk(const Fragment& fragment, size_t max_depth, WalkedStack& 
   if (remembered != nullptr && out.epoch != remembered->epoch()) remembered->clear();
   Walk(*this, fragment, max_depth, remembered, out).run();
   if (!out.complete() && out.end != WalkEnd::kTooShort && out.end != WalkEnd::kTooDeep) return;
-  for (size_t i = 0; i + out.reused < out.frames.size(); ++i) {
+  for (size_t i = 0; i < out.new_frames(); ++i) {
     const WalkedFrame& frame = out.frames[i];
     if (frame.info == nullptr || frame.confirmed) continue;
     methods_->confirm(*frame.info);

@@ -291,7 +291,8 @@ StackImage recursion(const CodeImage& code) {
 
 std::vector<std::tuple<FrameKind, Address, int32_t, bool>> content(const WalkedStack& walked) {
   std::vector<std::tuple<FrameKind, Address, int32_t, bool>> all;
-  for (const WalkedFrame& frame : walked.frames) {
+  for (size_t i = 0; i < walked.size(); ++i) {
+    const WalkedFrame& frame = walked.at(i);
     all.emplace_back(frame.kind, frame.method, frame.bci, frame.called_by_vm);
   }
   return all;
@@ -318,6 +319,44 @@ TEST(StackWalker, what_the_threads_last_stack_had_is_not_walked_again) {
   EXPECT_EQ(code.walk(stack.bytes(64), &remembered).reused, 6u);
   stack[29] = code.wrapper;
   EXPECT_EQ(content(code.walk(stack.bytes(64), &remembered)), content(code.walk(stack.bytes(64))));
+}
+
+TEST(StackWalker, frames_of_the_last_stack_may_be_left_there) {
+  CodeImage code;
+  code.open();
+  const StackImage stack = recursion(code);
+  const WalkedStack whole = code.walk(stack.bytes(64));
+  RememberedStack remembered;
+  WalkedStack walked;
+  for (const size_t reused : {0, 8, 8}) {
+    code.walk_leaving_out(stack.bytes(64), remembered, walked);
+    EXPECT_EQ(walked.reused, reused);
+    EXPECT_EQ(walked.outer.size(), reused);
+    EXPECT_EQ(walked.new_frames(), walked.frames.size());
+    EXPECT_EQ(content(walked), content(whole));
+    remembered.keep(walked);
+  }
+}
+
+TEST(StackWalker, checks_of_calls_are_counted_for_each_part_of_the_last_stack) {
+  CodeImage code;
+  code.open();
+  const StackImage stack = recursion(code);
+  RememberedStack remembered;
+  WalkedStack walked;
+  code.walk_leaving_out(stack.bytes(64), remembered, walked);
+  ASSERT_EQ(walked.frames.size(), 10u);
+  for (size_t i = 0; i < walked.frames.size(); ++i) walked.frames[i].call_of = i < 6 ? Edge::kWrong : Edge::kRight;
+  walked.frames[7].kind = FrameKind::kLibrary;
+  remembered.keep(walked);
+  ASSERT_EQ(remembered.frames().size(), 8u) << "the two innermost are not remembered";
+  EXPECT_EQ(remembered.edges(Edge::kRight), 1u) << "none of native code, nor by it, nor of the outermost frame";
+  EXPECT_EQ(remembered.edges(Edge::kWrong), 4u);
+  EXPECT_EQ(remembered.edges(Edge::kUncheckable), 0u);
+  remembered.shorten(remembered.steps().size() - 1);
+  ASSERT_EQ(remembered.frames().size(), 6u);
+  EXPECT_EQ(remembered.edges(Edge::kRight), 1u);
+  EXPECT_EQ(remembered.edges(Edge::kWrong), 2u);
 }
 
 TEST(StackWalker, a_last_stack_of_other_code_or_of_unloaded_classes_is_not_believed) {

@@ -62,7 +62,11 @@ bool StackWalker::Walk::take_remembered() {
     same -= step.words;
   }
   last.set_seen(moment, inner);
-  out_.frames.insert(out_.frames.end(), last.frames().rbegin(), last.frames().rend());
+  if (out_.leaves_out_reused) {
+    out_.outer = last.frames();
+  } else {
+    out_.frames.insert(out_.frames.end(), last.frames().rbegin(), last.frames().rend());
+  }
   out_.reused = last.frames().size();
   out_.highest = std::max(out_.highest, last.highest());
   at_ = last.steps().front().at;

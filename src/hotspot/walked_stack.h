@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -74,12 +75,16 @@ struct WalkStep {
 };
 
 struct WalkedStack {
-  std::vector<WalkedFrame> frames;  // innermost first
+  std::vector<WalkedFrame> frames;  // innermost first; without those in `outer`
   WalkEnd end = WalkEnd::kNoSender;
   WalkStart start = WalkStart::kPlain;
-  Address stopped_at = 0;   // pc where it ended, if it is not complete
-  Address highest = 0;      // end of what was read of the stack
-  size_t reused = 0;        // so many frames, the outermost, were known from the thread's last stack
+  Address stopped_at = 0;  // pc where it ended, if it is not complete
+  Address highest = 0;     // end of what was read of the stack
+  size_t reused = 0;       // so many frames, the outermost, were known from the thread's last stack
+  // Who asks for it gets those that were reused only from here: most of a stack, and most of the time nobody needs
+  // them. Outermost first, until the thread's last stack is changed.
+  bool leaves_out_reused = false;
+  std::span<const WalkedFrame> outer;
   bool is_virtual = false;  // it is the stack of a virtual thread, and ends where its carrier entered it
 
   // For RememberedStack: all but what was reused.
@@ -98,11 +103,17 @@ struct WalkedStack {
     stopped_at = 0;
     highest = sp;
     reused = 0;
+    outer = {};
     is_virtual = false;
     certain = true;
     epoch = epoch_of_methods;
     moment = moment_of_blobs;
   }
+  // Of all frames, the innermost first.
+  [[nodiscard]] size_t size() const { return frames.size() + outer.size(); }
+  [[nodiscard]] const WalkedFrame& at(size_t i) const { return i < frames.size() ? frames[i] : outer[size() - 1 - i]; }
+  // How many were not reused.
+  [[nodiscard]] size_t new_frames() const { return size() - reused; }
   [[nodiscard]] bool complete() const { return end == WalkEnd::kComplete || end == WalkEnd::kNoJavaFrame; }
 };
 

@@ -54,6 +54,15 @@ std::string name_of(const hotspot::MethodInfo& method) {
   return name + "." + method.name;
 }
 
+// The next record lies behind this one, if there is one. Its thread has written it, on another CPU as a rule, so every
+// line of it has to come from there: those that a walk begins with are asked for while this one is decoded. (A wrong
+// address does no harm.)
+void ask_for_next(const hotspot::Fragment& fragment) {
+  constexpr size_t kLine = 64, kBytes = 4 << 10;
+  const uint8_t* next = fragment.name() + fragment.padded_name();
+  for (size_t at = 0; at < kBytes; at += kLine) __builtin_prefetch(next + at);
+}
+
 // Samples, that is: what else is copied of a thread begins with its last Java frame.
 bool is_sample(recording::Event event) {
   return event != recording::Event::kWait && event != recording::Event::kJavaMonitorEnter;
@@ -114,12 +123,7 @@ Result<std::unique_ptr<FragmentDecoder>> FragmentDecoder::make(EngineContext& co
 }
 
 void FragmentDecoder::begin() {
-  TrustedMemory::Ranges ranges = cache_->stable_ranges();
-  if (epoch_) {
-    for (const Address counter : {epoch_->counter(), epoch_->shared_counter()})
-      ranges.emplace_back(counter, counter + 8);
-  }
-  memory_.trust(std::move(ranges));
+  trust_code();
   ++batch_;
   redefinitions_.begin();
   if (native_names_ != nullptr && native_.forget_unloaded()) {
@@ -131,20 +135,33 @@ void FragmentDecoder::begin() {
   if (methods_->memory_used() > limit) forget_methods();
 }
 
+void FragmentDecoder::trust_code() {
+  // The first time the kernel has to be asked for it.
+  const Address ends = cache_->sum_of_ends();
+  if (ends == trusted_until_) return;
+  TrustedMemory::Ranges ranges = cache_->stable_ranges();
+  if (epoch_) {
+    for (const Address counter : {epoch_->counter(), epoch_->shared_counter()})
+      ranges.emplace_back(counter, counter + 8);
+  }
+  memory_.trust(std::move(ranges));
+  trusted_until_ = ends;
+}
+
 FragmentDecoder::LastOf& FragmentDecoder::last_of(uint32_t thread) {
   LastOf& last = last_of_[thread % kThreadsRemembered];
   if (last.thread != thread) {
     last.thread = thread;
     last.bottom = {};
-    last.stack.clear();
-    last.recorded.shorten(0);
+    last.own.clear();
+    last.of_waker.clear();
     last.end_of_jvm = {};
     last.root.reset();
   }
   return last;
 }
 
-const std::string* FragmentDecoder::root_of(LastOf& last) {
+const FragmentDecoder::Marker* FragmentDecoder::root_of(LastOf& last) {
   if (native_names_ == nullptr) return nullptr;
   if (!last.root) {
     const auto thread = context_.threads.find(last.thread);
@@ -183,15 +200,44 @@ void FragmentDecoder::start_over_if_forgotten() {
   if (!events_.start_over_if_forgotten()) return;
   stacks_.clear();
   ++method_ids_;
-  for (LastOf& last : last_of_) last.recorded.shorten(0);
+  for (LastOf& last : last_of_) {
+    last.own.recorded.shorten(0);
+    last.of_waker.recorded.shorten(0);
+  }
 }
 
 std::optional<FragmentDecoder::Kept> FragmentDecoder::kept(uint32_t number) {
   start_over_if_forgotten();
   const auto it = last_.find(number);
   if (it == last_.end()) return std::nullopt;
-  nothing_known_.shorten(0);
-  return Kept{stack_id({}, it->second, nothing_known_), it->second.failure};
+  Stack& stack = it->second;
+  if (stack.id_of != method_ids_) {
+    nothing_known_.shorten(0);
+    stack.id = stack_id({}, stack, nothing_known_);
+    stack.id_of = method_ids_;
+  }
+  return Kept{stack.id, stack.failure};
+}
+
+void FragmentDecoder::keep(uint32_t number, const Stack& stack) {
+  const auto it = last_.find(number);
+  if (it != last_.end()) {
+    it->second = stack;
+  } else if (spare_.empty()) {
+    last_.emplace(number, stack);
+  } else {
+    KeptStacks::node_type node = std::move(spare_.back());
+    spare_.pop_back();
+    node.key() = number;
+    node.mapped() = stack;
+    last_.insert(std::move(node));
+  }
+}
+
+void FragmentDecoder::forget_kept(uint32_t number) {
+  constexpr size_t kMostSpare = 64;
+  KeptStacks::node_type node = last_.extract(number);
+  if (node && spare_.size() < kMostSpare) spare_.push_back(std::move(node));
 }
 
 recording::ThreadId FragmentDecoder::thread(uint32_t serial, int64_t virtual_id) {
@@ -222,16 +268,21 @@ void FragmentDecoder::decode(const capture::FragmentRecord& record, uint32_t num
     moment_began_ns_ = static_cast<uint64_t>(monotonic_now().count);
     blobs_->set_moment(++moment_);
   }
+  ask_for_next(record.fragment());
   learn_name(record.fragment());
   native_.set_time(record.time_ns);
   LastOf& known = last_of(record.thread);
+  const bool is_waker = record.kept && (number & kOfWaker) != 0;
+  LastStack& last = is_waker ? known.of_waker : known.own;
   const uint64_t wrong_before = edges_[static_cast<size_t>(hotspot::Edge::kWrong)];
   methods_->set_epochs(now(), copied_at(record), epoch_ ? record.fragment().epoch_doubt() : 0);
   if (redefinitions_.now() > 0) methods_->set_redefined();
   // What is kept has no weight of its own.
   walker_->set_released(is_sample(events_.event()) || record.waits ? 0 : record.weight_ns);
-  walk(record.fragment(), known, may_be_repeated || record.waits, stack_);
-  const std::string* root = root_of(known);
+  walked_.leaves_out_reused =
+      !may_be_repeated && !record.waits && comparison_ == nullptr && saver_ == nullptr && native_names_ == nullptr;
+  walk(record.fragment(), last, may_be_repeated, stack_);
+  const Marker* root = root_of(known);
   was_of_jvm_ = root != nullptr;
   if (was_of_jvm_) {
     stack_.frames.push_back({nullptr, root, 0, FrameType::kMarker});
@@ -250,22 +301,27 @@ void FragmentDecoder::decode(const capture::FragmentRecord& record, uint32_t num
     // It waits at a call, of which the debug info always tells.
     if (walked_.start == hotspot::WalkStart::kAnchor) stack_.imprecise = false;
   }
-  if (may_be_repeated) last_[number] = stack_;
-  if (record.kept) return;
   // Of a stack that was cut off the outermost frames are not those of the thread, which stay known.
   nothing_known_.shorten(0);
-  write(record, record.kernel(), stack_, walked_.end == WalkEnd::kTooShort ? nothing_known_ : known.recorded, waker);
+  RecordedStack& recorded = walked_.end == WalkEnd::kTooShort ? nothing_known_ : last.recorded;
+  if (is_waker) {
+    // The wait that it has ended comes next, nearly always. Here the outer frames are at hand as they were recorded.
+    stack_.id = stack_id({}, stack_, recorded);
+    stack_.id_of = method_ids_;
+  }
+  if (may_be_repeated) keep(number, stack_);
+  if (!record.kept) write(record, record.kernel(), stack_, recorded, waker);
 }
 
 std::string_view FragmentDecoder::wait_of(const capture::FragmentRecord& record) const {
-  const auto is_java = [](const Frame& frame) {
-    return frame.type != FrameType::kStub && frame.type != FrameType::kVm && frame.function == nullptr;
+  const auto is_java = [](const hotspot::WalkedFrame& frame) {
+    return frame.kind != FrameKind::kStub && frame.kind != FrameKind::kLibrary;
   };
   std::array<const hotspot::MethodInfo*, kFramesOfKind> methods{};
   size_t count = 0;
-  for (const Frame& frame : stack_.frames) {
+  for (const hotspot::WalkedFrame& frame : walked_.frames) {
     if (count == methods.size()) break;
-    if (is_java(frame)) methods[count++] = frame.method;
+    if (is_java(frame)) methods[count++] = frame.info;
   }
   WaitState state;
   state.in_native = record.fragment().thread_state == hotspot::kThreadInNative;
@@ -286,7 +342,7 @@ uint64_t FragmentDecoder::copied_at(const capture::FragmentRecord& record) const
          (epoch_ ? record.fragment().epoch : batch_);
 }
 
-void FragmentDecoder::walk(const hotspot::Fragment& fragment, LastOf& last, bool whole, Stack& out) {
+void FragmentDecoder::walk(const hotspot::Fragment& fragment, LastStack& last, bool whole, Stack& out) {
   const auto max_depth = static_cast<size_t>(context_.options.max_depth);
   walker_->walk(fragment, max_depth, walked_, incremental_ ? &last.stack : nullptr);
   ++ends_[static_cast<size_t>(walked_.end)];
@@ -299,20 +355,23 @@ void FragmentDecoder::walk(const hotspot::Fragment& fragment, LastOf& last, bool
   if (walked_.start == hotspot::WalkStart::kNativeLeaf && native_names_ == nullptr && is_sample(events_.event())) {
     out.frames.push_back({nullptr, marker(library_name(fragment.pc)), 0, FrameType::kVm});
   }
-  if (whole) last.recorded.shorten(0);
+  out.whole = whole;
   if (walked_.end != WalkEnd::kTooShort) last.recorded.shorten(walked_.reused);
-  const size_t known = walked_.end == WalkEnd::kTooShort ? 0 : last.recorded.size();
-  for (size_t i = 0; i + known < walked_.frames.size(); ++i) out.frames.push_back(frame_of(walked_.frames[i]));
-  const auto first = std::find_if(walked_.frames.begin(), walked_.frames.end(),
-                                  [](const auto& frame) { return frame.kind != FrameKind::kLibrary; });
-  if (first != walked_.frames.end()) {
-    const hotspot::CodeBlob* code = first->blob;
-    if (walked_.start != hotspot::WalkStart::kNativeLeaf) out.innermost = first->info;
+  const size_t known = whole || walked_.end == WalkEnd::kTooShort ? 0 : last.recorded.size();
+  for (size_t i = 0; i + known < walked_.size(); ++i) out.frames.push_back(frame_of(walked_.at(i)));
+  size_t first = 0;
+  while (first < walked_.size() && walked_.at(first).kind == FrameKind::kLibrary) ++first;
+  if (first < walked_.size()) {
+    const hotspot::CodeBlob* code = walked_.at(first).blob;
+    if (walked_.start != hotspot::WalkStart::kNativeLeaf) out.innermost = walked_.at(first).info;
     out.imprecise = code != nullptr && code->compile_id > 0 && code->compile_id <= context_.imprecise_until_compile_id;
+  }
+  if (walked_.reused > 0) {
+    for (size_t i = 0; i < edges_.size(); ++i) edges_[i] += last.stack.edges(static_cast<hotspot::Edge>(i));
   }
   check_edges();
   if (native_names_ != nullptr) count_native();
-  all_frames_ += walked_.frames.size();
+  all_frames_ += walked_.size();
   reused_frames_ += walked_.reused;
   if (incremental_) last.stack.keep(walked_);
   if (comparison_) compare_with_whole(fragment);
@@ -361,12 +420,11 @@ void FragmentDecoder::learn_name(const hotspot::Fragment& fragment) {
 }
 
 void FragmentDecoder::check_edges() {
-  for (size_t i = 0; i + 1 < walked_.frames.size(); ++i) {
+  for (size_t i = 0; i < walked_.new_frames() && i + 1 < walked_.size(); ++i) {
     hotspot::WalkedFrame& callee = walked_.frames[i];
-    const hotspot::WalkedFrame& caller = walked_.frames[i + 1];
+    const hotspot::WalkedFrame& caller = walked_.at(i + 1);
     if (callee.kind == FrameKind::kLibrary || caller.kind == FrameKind::kLibrary) continue;  // no call by bytecodes
-    const bool is_new = i + walked_.reused < walked_.frames.size();
-    if (is_new && edge_check_ && !callee.called_by_vm && callee.info != nullptr && caller.info != nullptr) {
+    if (edge_check_ && !callee.called_by_vm && callee.info != nullptr && caller.info != nullptr) {
       callee.call_of = check_edge(callee, caller);
     }
     ++edges_[static_cast<size_t>(callee.call_of)];
@@ -418,26 +476,33 @@ FragmentDecoder::Frame FragmentDecoder::native_frame(Address pc) {
 
 FragmentDecoder::Frame FragmentDecoder::frame_of(const hotspot::WalkedFrame& walked) {
   if (walked.kind == FrameKind::kLibrary) return native_frame(walked.method);
-  if (walked.kind == FrameKind::kStub) {
-    const std::string_view piece = stub_names_.at(walked.method);
-    const std::string of_blob = walked.blob != nullptr ? walked.blob->name : "[stub]";
-    return {nullptr, marker(piece.empty() ? of_blob : std::string(piece)), 0, FrameType::kStub};
-  }
+  if (walked.kind == FrameKind::kStub) return {nullptr, stub_marker(walked), 0, FrameType::kStub};
   if (walked.info == nullptr) return {nullptr, marker("[unloaded]"), 0, type_of(walked.kind)};
-  const uint64_t label = is_valid(walked.label) ? walked.label : label_of(*walked.info);
-  if (walked.kept != nullptr) walked.kept->label = label;
+  uint64_t label = walked.label;
+  if (!is_valid(label)) {
+    label = label_of(*walked.info);
+    if (walked.kept != nullptr) walked.kept->label = label;
+  }
   return {walked.info, nullptr, walked.bci, type_of(walked.kind), walked.line, label};
 }
 
-const std::string* FragmentDecoder::marker(std::string name) {
-  auto& kept = markers_[name];
-  if (kept == nullptr) kept = std::make_unique<std::string>(std::move(name));
-  return kept.get();
+const FragmentDecoder::Marker* FragmentDecoder::stub_marker(const hotspot::WalkedFrame& walked) {
+  const std::string_view piece = stub_names_.at(walked.method);
+  if (!piece.empty()) return marker(piece);
+  return marker(walked.blob != nullptr ? std::string_view(walked.blob->name) : "[stub]");
+}
+
+const FragmentDecoder::Marker* FragmentDecoder::marker(std::string_view name) {
+  const auto it = markers_.find(name);
+  if (it != markers_.end()) return &it->second;
+  return &markers_.emplace(name, Marker{std::string(name)}).first->second;
 }
 
 void FragmentDecoder::forget_ended_threads() {
   size_t remembered = 0;
-  for (const LastOf& last : last_of_) remembered += last.stack.memory_used();
+  for (const LastOf& last : last_of_) {
+    remembered += last.own.stack.memory_used() + last.of_waker.stack.memory_used();
+  }
   if (remembered > static_cast<size_t>(context_.options.memory.count) / 8) forget_last();
   for (const uint32_t serial : ended_) last_.erase(serial);
   ended_.clear();
@@ -473,12 +538,12 @@ SampleEvents::Woken FragmentDecoder::woken_by(const capture::SampleHeader& heade
 recording::StackId FragmentDecoder::stack_id(std::span<const uint64_t> kernel, const Stack& stack,
                                              RecordedStack& known) {
   StackKey key = known.keys.empty() ? StackKey{} : known.keys.back();
-  for (auto frame = stack.frames.rbegin(); frame != stack.frames.rend(); ++frame) {
-    const recording::Frame record = recorded(*frame);
+  for (size_t i = stack.frames.size() - (stack.whole ? known.size() : 0); i-- > 0;) {
+    const recording::Frame record = recorded(stack.frames[i]);
     key = extend(key, record.method.value,
                  static_cast<uint64_t>(static_cast<uint32_t>(record.bci)) << 8 | static_cast<uint64_t>(record.type));
     known.keys.push_back(key);
-    context_.writer.add(known.frames, record);
+    known.frames.push_back(record);
   }
   key = extend(key, (stack.deeper ? 1 : 0) + (stack.thawing ? 2 : 0),
                reinterpret_cast<uint64_t>(stack.failure.empty() ? nullptr : marker(stack.failure)));
@@ -502,7 +567,8 @@ recording::StackId FragmentDecoder::stack_id(std::span<const uint64_t> kernel, c
   } else if (stack.deeper) {
     outer_frames_.push_back(mark("[deeper]"));
   }
-  return id = context_.writer.stack(kernel_frames_, known.frames, outer_frames_, stack.deeper || stack.thawing);
+  while (known.encoded.size() < known.size()) context_.writer.add(known.encoded, known.frames[known.encoded.size()]);
+  return id = context_.writer.stack(kernel_frames_, known.encoded, outer_frames_, stack.deeper || stack.thawing);
 }
 
 recording::Frame FragmentDecoder::recorded(const Frame& frame) {
@@ -512,7 +578,7 @@ recording::Frame FragmentDecoder::recorded(const Frame& frame) {
 
 recording::MethodId FragmentDecoder::method_id(const Frame& frame) {
   if (frame.function != nullptr) return recording::MethodId(static_cast<uint32_t>(label_of(*frame.function)));
-  if (frame.method == nullptr) return context_.methods.marker(*frame.marker);
+  if (frame.method == nullptr) return recording::MethodId(static_cast<uint32_t>(label_of(*frame.marker)));
   return recording::MethodId(static_cast<uint32_t>(is_valid(frame.label) ? frame.label : label_of(*frame.method)));
 }
 
@@ -522,6 +588,11 @@ uint64_t FragmentDecoder::label_of(const NativeFunction& function) {
     function.label = uint64_t{method_ids_} << 32 | id.value;
   }
   return function.label;
+}
+
+uint64_t FragmentDecoder::label_of(const Marker& marker) {
+  if (!is_valid(marker.label)) marker.label = uint64_t{method_ids_} << 32 | context_.methods.marker(marker.name).value;
+  return marker.label;
 }
 
 uint64_t FragmentDecoder::label_of(const hotspot::MethodInfo& method) {

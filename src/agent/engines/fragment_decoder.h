@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -61,7 +63,7 @@ class FragmentDecoder {
     std::string_view failure;  // until the decoder is asked again
   };
   [[nodiscard]] std::optional<Kept> kept(uint32_t number);
-  void forget_kept(uint32_t number) { last_.erase(number); }
+  void forget_kept(uint32_t number);
   // Of a thread, or of the virtual thread that it carries.
   recording::ThreadId thread(uint32_t serial, int64_t virtual_id);
   // Once a second.
@@ -101,10 +103,15 @@ class FragmentDecoder {
   [[nodiscard]] const FragmentSaver* saver() const { return saver_.get(); }
 
  private:
+  // A name that is no method's. There are few, and each is looked up by its text once.
+  struct Marker {
+    std::string name;
+    mutable uint64_t label = 0;  // as that of a method
+  };
   // One frame of a decoded stack. What it points to stays, also when the walk that has found it is long over.
   struct Frame {
     const hotspot::MethodInfo* method;  // null: a stub, or a method that is gone
-    const std::string* marker;          // of those
+    const Marker* marker;               // of those
     int32_t bci;
     recording::FrameType type;
     int32_t line = -1;                         // -1: nobody has looked yet
@@ -112,7 +119,9 @@ class FragmentDecoder {
     const NativeFunction* function = nullptr;  // of a library
   };
   struct Stack {
-    std::vector<Frame> frames;  // Java's, innermost first, but for those that are known from the thread's last stack
+    // Java's, innermost first; without those that are known from the thread's last stack, unless they are `whole`.
+    std::vector<Frame> frames;
+    bool whole = false;
     const hotspot::MethodInfo* innermost = nullptr;  // null: the thread was in no Java method itself
     std::string failure;
     bool imprecise = false;
@@ -120,9 +129,15 @@ class FragmentDecoder {
     bool thawing = false;    // inner ones are
     int64_t virtual_id = 0;  // whose it is, if it is a virtual thread's
     std::string_view wait;   // of a thread that waits: what for
+    // Of one that is kept: what it has been recorded as, which holds as long as ids do.
+    recording::StackId id;
+    uint32_t id_of = 0;  // method_ids_
 
     void start_over() {
       frames.clear();
+      whole = false;
+      id = {};
+      id_of = 0;
       innermost = nullptr;
       failure.clear();
       imprecise = deeper = thawing = false;
@@ -133,23 +148,36 @@ class FragmentDecoder {
 
   // A stack as it is recorded, outermost frame first.
   struct RecordedStack {
-    std::vector<StackKey> keys;  // of the stack up to each frame
-    recording::EncodedStack frames;
+    std::vector<StackKey> keys;            // of the stack up to each frame
+    std::vector<recording::Frame> frames;  // as many
+    // Of the outermost ones: encoded when they first belong to a stack that is new, since most are not.
+    recording::EncodedStack encoded;
 
     [[nodiscard]] size_t size() const { return keys.size(); }
     void shorten(size_t count) {
-      if (count < keys.size()) keys.resize(count);
-      frames.shorten(count);
+      if (count >= keys.size()) return;
+      keys.resize(count);
+      frames.resize(count);
+      encoded.shorten(count);
+    }
+  };
+  struct LastStack {
+    hotspot::RememberedStack stack;
+    RecordedStack recorded;
+
+    void clear() {
+      stack.clear();
+      recorded.shorten(0);
     }
   };
   // What is known of a thread from its last sample.
   struct LastOf {
     uint32_t thread = 0;
     SteadyBottom bottom;
-    hotspot::RememberedStack stack;
-    RecordedStack recorded;
-    JvmStackEnd end_of_jvm;                  // of a thread of the JVM's own
-    std::optional<const std::string*> root;  // what stands below its frames: of Java threads null; nothing: not known
+    LastStack own;
+    LastStack of_waker;      // when it last woke another: a thread that is woken and wakes has two stacks in turn
+    JvmStackEnd end_of_jvm;  // of a thread of the JVM's own
+    std::optional<const Marker*> root;  // what stands below its frames: of Java threads null; nothing: not known
   };
   // What the check of a call has said. Most calls come up again and again.
   struct CheckedCall {
@@ -158,27 +186,30 @@ class FragmentDecoder {
     int32_t bci = -1;
     hotspot::Edge edge = hotspot::Edge::kUncheckable;
   };
-  static constexpr int kLog2Calls = 15;
+  static constexpr int kLog2Calls = 16;
 
   static constexpr uint32_t kOfWaker = 1U << 31;  // of the number under which a stack is kept
 
   FragmentDecoder(EngineContext& context, recording::Event event);
   // `number`: under which it is kept, if it is.
   void decode(const capture::FragmentRecord& record, uint32_t number, const Waker* waker);
+  // What stays mapped is read without asking the kernel. The code heaps grow.
+  void trust_code();
   void forget_methods();
   void start_over_if_forgotten();
   LastOf& last_of(uint32_t thread);
   // [GC], [JIT] or [VM]; null of Java threads.
-  const std::string* root_of(LastOf& last);
+  const Marker* root_of(LastOf& last);
   void forget_last();
   void learn_bottom(const capture::FragmentRecord& record, SteadyBottom& bottom);
   // Epochs of the methods.
   [[nodiscard]] uint64_t now() const;
   [[nodiscard]] uint64_t copied_at(const capture::FragmentRecord& record) const;
+  // Of the frames that were not reused.
   void check_edges();
   hotspot::Edge check_edge(const hotspot::WalkedFrame& callee, const hotspot::WalkedFrame& caller);
   // What is known of the thread's last stack is left out of `out`, unless it shall be `whole`.
-  void walk(const hotspot::Fragment& fragment, LastOf& last, bool whole, Stack& out);
+  void walk(const hotspot::Fragment& fragment, LastStack& last, bool whole, Stack& out);
   void compare_with_whole(const hotspot::Fragment& fragment);
   void save(const capture::FragmentRecord& record, bool wrong);
   [[nodiscard]] std::string_view wait_of(const capture::FragmentRecord& record) const;
@@ -186,8 +217,11 @@ class FragmentDecoder {
   Frame frame_of(const hotspot::WalkedFrame& walked);
   Frame native_frame(Address pc);
   void count_native();
-  const std::string* marker(std::string name);
-  // `known`: the frames behind those of the stack, outermost first, to which these are added.
+  const Marker* marker(std::string_view name);
+  // Of a stub, by its pc.
+  const Marker* stub_marker(const hotspot::WalkedFrame& walked);
+  void keep(uint32_t number, const Stack& stack);
+  // `known`: the outermost frames of the stack, to which the others are added.
   void write(const capture::SampleHeader& header, std::span<const uint64_t> kernel, const Stack& stack,
              RecordedStack& known, const Waker* waker);
   SampleEvents::Woken woken_by(const capture::SampleHeader& header, const Waker* waker);
@@ -197,6 +231,7 @@ class FragmentDecoder {
   // With the id of the method for the writer.
   uint64_t label_of(const hotspot::MethodInfo& method);
   uint64_t label_of(const NativeFunction& function);
+  uint64_t label_of(const Marker& marker);
   [[nodiscard]] bool is_valid(uint64_t label) const { return label >> 32 == method_ids_; }
 
   EngineContext& context_;
@@ -204,6 +239,7 @@ class FragmentDecoder {
   std::optional<hotspot::UnloadEpoch> epoch_;
   Redefinitions redefinitions_;
   uint64_t batch_ = 0;
+  Address trusted_until_ = 0;
   uint64_t moment_ = 0, moment_began_ns_ = 0;
   std::unique_ptr<hotspot::CodeCache> cache_;
   std::unique_ptr<hotspot::CodeBlobs> blobs_;
@@ -222,13 +258,16 @@ class FragmentDecoder {
   KnownStacks stacks_;
   uint32_t method_ids_ = 1;  // which of the ids that methods are labelled with are valid
   std::vector<recording::Frame> kernel_frames_, outer_frames_;
-  std::unordered_map<std::string, std::unique_ptr<std::string>> markers_;
+  std::map<std::string, Marker, std::less<>> markers_;
   linux::KernelSymbols kernel_symbols_;
   const bool incremental_;
   std::unique_ptr<Comparison> comparison_;
   std::vector<LastOf> last_of_;  // by a part of the thread's number
   RecordedStack nothing_known_;
-  std::unordered_map<uint32_t, Stack> last_;  // of threads that may be said to be where they were
+  using KeptStacks = std::unordered_map<uint32_t, Stack>;
+  KeptStacks last_;  // of threads that may be said to be where they were
+  // Of those that were forgotten, with their memory: those of wakers come and go with every wait.
+  std::vector<KeptStacks::node_type> spare_;
   std::vector<uint32_t> ended_;
   std::optional<hotspot::EdgeCheck> edge_check_;
   std::vector<CheckedCall> checked_calls_{size_t{1} << kLog2Calls};  // by a hash

@@ -15,6 +15,7 @@ bool SampleEvents::start_over_if_forgotten() {
 }
 
 void SampleEvents::forget_methods() {
+  recent_self_ = {};
   self_ns_.clear();  // the hottest method so far is a word on the console, not worth unbounded memory
   total_ns_ = 0;
 }
@@ -75,10 +76,17 @@ void SampleEvents::write(const capture::SampleHeader& sample, const What& what) 
 }
 
 std::pair<const void*, double> SampleEvents::hottest() const {
-  const auto best = std::max_element(self_ns_.begin(), self_ns_.end(),
-                                     [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (best == self_ns_.end()) return {};
-  return {best->first, static_cast<double>(best->second) / static_cast<double>(total_ns_)};
+  std::pair<const void*, uint64_t> best;
+  const auto consider = [&](const void* method, uint64_t ns) {
+    if (ns > best.second) best = {method, ns};
+  };
+  for (const auto& [method, ns] : self_ns_) consider(method, ns);
+  for (const auto& [method, ns] : recent_self_) {
+    const auto before = self_ns_.find(method);
+    consider(method, ns + (before != self_ns_.end() ? before->second : 0));
+  }
+  if (best.first == nullptr) return {};
+  return {best.first, static_cast<double>(best.second) / static_cast<double>(total_ns_)};
 }
 
 }  // namespace tarsier::agent

@@ -1,6 +1,8 @@
 // Samples of a signal engine as events of the recording: thread, weight, state; and the count of them. Session thread.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -37,7 +39,14 @@ class SampleEvents {
   // The name of a virtual thread, before its first sample.
   void name_virtual(int64_t id, std::string name);
   // The method at the top of the stack just written, by whatever the engine knows it.
-  void add_self(const void* method, uint64_t weight_ns) { self_ns_[method] += weight_ns; }
+  void add_self(const void* method, uint64_t weight_ns) {
+    RecentSelf& recent = recent_self_[(reinterpret_cast<uintptr_t>(method) * kSpread) >> (64 - kLog2Recent)];
+    if (recent.method != method) {
+      if (recent.ns > 0) self_ns_[recent.method] += recent.ns;
+      recent = {method, 0};
+    }
+    recent.ns += weight_ns;
+  }
 
   // What add_self() was given is not to be used any more.
   void forget_methods();
@@ -60,7 +69,16 @@ class SampleEvents {
   std::unordered_map<int64_t, recording::ThreadId> virtual_ids_;
   std::unordered_map<int64_t, std::string> virtual_names_;  // of those that have one
   Counts counts_;
+  // Of each method, but for what recent_self_ has of it.
   std::unordered_map<const void*, uint64_t> self_ns_;
+  // Most samples are in few methods: those need not be looked up in a table of all, which is in no cache.
+  struct RecentSelf {
+    const void* method = nullptr;
+    uint64_t ns = 0;
+  };
+  static constexpr int kLog2Recent = 9;
+  static constexpr uint64_t kSpread = 0x9e3779b97f4a7c15;
+  std::array<RecentSelf, size_t{1} << kLog2Recent> recent_self_{};  // by a hash
   uint64_t total_ns_ = 0;
 };
 
