@@ -214,9 +214,9 @@ TEST(CostBudgetTest, as_many_as_they_may_cost) {
 
 TEST(CostBudgetTest, what_was_not_used_is_there_for_a_burst) {
   CostBudget budget(0.04);
-  EXPECT_EQ(budget.update(millis(150), millis(200), kStep), 1.0);
-  EXPECT_EQ(budget.update(millis(200), millis(400), kStep * 2), 1.0);
-  EXPECT_LT(budget.update(millis(350), millis(600), kStep * 3), 0.2);
+  EXPECT_EQ(budget.update(millis(60), millis(200), kStep), 1.0);
+  EXPECT_EQ(budget.update(millis(100), millis(400), kStep * 2), 1.0);
+  EXPECT_LT(budget.update(millis(250), millis(600), kStep * 3), 0.2);
 }
 
 TEST(CostBudgetTest, more_again_when_there_are_fewer) {

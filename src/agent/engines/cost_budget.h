@@ -14,7 +14,7 @@ namespace tarsier::agent {
 class CostBudget {
  public:
   static constexpr double kFewest = 1.0 / 1024;
-  static constexpr Nanos kMostKept = millis(250);
+  static constexpr Nanos kMostKept = millis(100);
 
   // 0: whatever it costs.
   explicit CostBudget(double share) : share_(share) {}

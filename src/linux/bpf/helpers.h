@@ -7,6 +7,9 @@
 
 #define SECTION(name) __attribute__((section(name), used))
 #define ALWAYS_INLINE inline __attribute__((always_inline))
+// Of two tests of pointers the compiler makes one, by arithmetic that the verifier does not permit; not with this
+// between them.
+#define KEEP_APART __asm__ volatile("" ::: "memory")
 // A map: the loader makes it, and puts its descriptor wherever this is mentioned.
 #define MAP(name) char name SECTION("maps")
 

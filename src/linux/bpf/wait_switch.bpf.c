@@ -128,20 +128,22 @@ static ALWAYS_INLINE void forget_if_it_ends(const struct Switch* what) {
 SECTION("program")
 int on_switch(struct Switch* what) {
   forget_if_it_ends(what);
-  __u32 tid = 0;
-  struct WaitCounters* counts = 0;
-  struct WaitingThread* leaving = current_thread(&tid);
-  if (leaving && (counts = counters_here())) {
-    const __u64 now = bpf_ktime_get_ns();
+  __u32 left = 0, came = 0;
+  struct WaitingThread* leaving = current_thread(&left);
+  struct WaitingThread* coming = thread_of_task(what->to, &came);
+  if (!leaving) {
+    KEEP_APART;
+    if (!coming) return 0;
+  }
+  struct WaitCounters* counts = counters_here();
+  if (!counts) return 0;
+  // Looking at the clock is a good part of all this.
+  const __u64 now = bpf_ktime_get_ns();
+  if (leaving) {
     end_unseen(leaving, counts);
-    leaves(what, leaving, tid, now, counts);
-    counts->ns += bpf_ktime_get_ns() - now;
+    leaves(what, leaving, left, now, counts);
   }
-  struct WaitingThread* coming = thread_of_task(what->to, &tid);
-  if (coming && (counts = counters_here())) {
-    const __u64 now = bpf_ktime_get_ns();
-    comes(coming, tid, now, counts);
-    counts->ns += bpf_ktime_get_ns() - now;
-  }
+  if (coming) comes(coming, came, now, counts);
+  counts->ns += bpf_ktime_get_ns() - now;
   return 0;
 }
