@@ -9,7 +9,6 @@ using recording::Chunk;
 using recording::ConstantKey;
 using recording::EventView;
 using recording::FieldIndex;
-using recording::TypeIndex;
 
 namespace {
 
