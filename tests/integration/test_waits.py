@@ -89,12 +89,14 @@ def test_all_of_a_threads_time_is_accounted_for_and_preemption_is_no_wait(jdk, c
         assert time["life_ns"] == time["cpu_ns"] + time["run_queue_ns"] + sum(time[part]["ns"] for part in PARTS), name
     # main lives as long as the recording.
     duration = document["recording"]["duration_s"] * 1e9
-    # On a loaded machine it takes a while until all is set up.
-    assert 0.5 * duration <= times["main"]["life_ns"] <= 1.05 * duration
+    # On a loaded machine, which the program itself makes it, it takes seconds until all is set up.
+    assert 0.25 * duration <= times["main"]["life_ns"] <= 1.05 * duration
     for hog in (name for name in times if name.startswith("hog-")):
         rows = report(file, "waits", "--thread", f"^{hog}$")["waits"]["rows"]
-        # It waits for the JVM only: at a safepoint, or to load a class; or, before it runs Java, to be started.
-        assert not [row for row in rows if row["kind"] != "vm" and row["blocked_chain"] != ["[no Java frame]"]], rows
+        # It waits for the JVM only: at a safepoint, or to load a class, which on a busy machine another of them may be at
+        # already; or, before it runs Java, to be started.
+        assert not [row for row in rows if row["kind"] != "vm" and row["blocked_chain"] != ["[no Java frame]"]
+                    and not any("ClassLoader" in frame for frame in row["blocked_chain"])], rows
         unseen = sum(times[hog][part]["ns"] for part in ("short_waits", "missed_waits"))
         assert unseen < 0.1 * times[hog]["life_ns"] + 50e6, times[hog]
 
