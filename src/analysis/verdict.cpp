@@ -319,11 +319,10 @@ std::string warn_left_out(const Facts& facts) {
   for (const Engine& engine : facts.model.engines) {
     const auto left_out = engine.dropped.find(kLeftOut);
     if (left_out == engine.dropped.end() || left_out->second == 0) continue;
-    return words_of_share(share(static_cast<double>(left_out->second), static_cast<double>(engine.taken))) +
-           " of the " + engine.name +
+    const double part = share(static_cast<double>(left_out->second), static_cast<double>(engine.taken));
+    return words_of_share(part) + " of the " + engine.name +
            " were left out by chance to keep the cost down (record --waits-budget): shares hold, times and numbers are "
-           "of "
-           "the others.";
+           "of the others.";
   }
   return {};
 }

@@ -54,6 +54,7 @@ static ALWAYS_INLINE int read_registers(struct Registers* out, const struct Tick
   return IN_USER_MODE(out);
 }
 
+// Its number; -1: none, or not known.
 static ALWAYS_INLINE __s64 system_call_here(void) {
   const char* at = (const char*)bpf_task_pt_regs(bpf_get_current_task_btf()) + settings.system_call;
   __s64 number = 0;
@@ -82,11 +83,7 @@ static ALWAYS_INLINE int read_user_sp(__u64* sp) {
 
 // Or not: by an interrupt or a fault. If it can't be told, it is.
 static ALWAYS_INLINE int is_in_system_call(void) {
-  if (settings.system_call_bytes == 0) return 1;
-  const char* at = (const char*)bpf_task_pt_regs(bpf_get_current_task_btf()) + settings.system_call;
-  __s64 number = 0;
-  if (settings.system_call_bytes == 8) return bpf_probe_read_kernel(&number, 8, at) != 0 || number != -1;
-  return bpf_probe_read_kernel(&number, 4, at) != 0 || (__s32)number != -1;
+  return settings.system_call_bytes == 0 || system_call_here() != -1;
 }
 
 static ALWAYS_INLINE void copy_registers(struct Fragment* out, const struct Registers* in) {
