@@ -409,7 +409,7 @@ def test_the_time_can_be_limited(program):
     done = tarsier("top", "--batch", "-d", "3s", program.pid)
     assert 1 <= done.stdout.count("THREAD") <= 5
     assert "has ended" not in done.stdout + done.stderr
-    assert not threads_of_ours(program.pid)
+    wait_until(lambda: not threads_of_ours(program.pid), "our threads are gone")  # the one that says so is the last
 
 
 def test_what_can_not_be_watched_is_said(program):

@@ -4,6 +4,7 @@ import {readFileSync} from 'node:fs';
 import test from 'node:test';
 import {chromium} from 'playwright-core';
 import {clickAt, colourAt, FLAGS, foundOf, pages, plain, pointAt, statusOf, withPage, zoomOf} from './harness';
+import {placeOf} from './place';
 
 test('the head says what was recorded', () => withPage('small', 'view=flame', async (page) => {
   const text = plain(await page.innerText('header'));
@@ -159,7 +160,7 @@ test('a stack of 100,000 frames is drawn, scrolled, zoomed and reversed', () => 
   assert.equal(await colourAt(page, 1, 0.4), '#68aede');
   await page.evaluate(() => document.getElementById('flame')!.scrollTo(0, 900_000));
   await page.waitForTimeout(50);
-  const box = (await page.locator('#flame canvas').boundingBox())!;
+  const box = await placeOf(page, '#flame canvas');
   await page.mouse.click(box.x + 20, box.y + box.height / 2);
   assert.match(await page.innerText('.breadcrumbs'), /more/);
   await page.keyboard.press('r');

@@ -6,6 +6,7 @@ import test, {after, before} from 'node:test';
 import {chromium, type BrowserContext, type Page} from 'playwright-core';
 import {encodeRecording, fillPage, HEAD, type StackSpec} from '../encode';
 import {encodeColumns} from '../story_columns';
+import {placeOf} from './place';
 import {encodeLocks, encodeWaits, LOCK, type ContentionSpec} from '../story_sample';
 
 
@@ -100,7 +101,7 @@ test('the overview shows verdict, hottest methods, locks and kinds, with ways to
   const kinds = plain(await page.locator('[aria-label="Threads by kind"] tbody').innerText()).replace(/\s+/g, ' ');
   assert.match(kinds, /application 4 8\.00 s 1\.25 s 1\.50 s GC 1 50\.0 ms/);
   await page.click('[aria-label="Hottest methods"] button');
-  assert.match(page.url(), /view=flame.*q=%22app\.Table\.byNumber%22/);
+  await page.waitForURL(/view=flame.*q=%22app\.Table\.byNumber%22/);
   await page.goBack();
   await page.click('[aria-label="Most contended locks"] li button');
   await page.waitForSelector('.lock-tree');
@@ -109,12 +110,13 @@ test('the overview shows verdict, hottest methods, locks and kinds, with ways to
 
 test('a brush over the timeline, by mouse and by keys, filters everything; double click clears it', () => withPage('view=overview', async (page) => {
   await page.waitForSelector('.hot-list');
-  const box = (await page.locator('.timeline canvas').boundingBox())!;
+  const box = await placeOf(page, '.timeline canvas');
   const at = (second: number): number => box.x + 128 + ((box.width - 128) * second) / 10;
   await page.mouse.move(at(5), box.y + 30);
   await page.mouse.down();
   await page.mouse.move(at(5.5), box.y + 30, {steps: 4});
   await page.mouse.up();
+  await page.waitForURL(/range=/);
   const range = /range=(\d+)-(\d+)/.exec(page.url())!;
   assert.ok(Math.abs(Number(range[1]) - 500) <= 2 && Math.abs(Number(range[2]) - 550) <= 2, range[0]);
   const hot = plain(await page.locator('[aria-label="Hottest methods"]').innerText());
@@ -123,10 +125,10 @@ test('a brush over the timeline, by mouse and by keys, filters everything; doubl
   assert.match(plain(await page.locator('[aria-label="Most contended locks"]').innerText()), /2 times/);
   await page.locator('.timeline .brushed').focus();
   await page.keyboard.press('ArrowRight');
-  assert.equal(Number(/range=(\d+)-/.exec(page.url())![1]), Number(range[1]) + 10);
+  await page.waitForURL(new RegExp(`range=${Number(range[1]) + 10}-`));
   await page.keyboard.press('Shift+ArrowRight');
-  assert.equal(Number(/-(\d+)/.exec(/range=([\d-]+)/.exec(page.url())![1]!)![1]), Number(range[2]) + 20);
-  const now = (await page.locator('.timeline canvas').boundingBox())!;
+  await page.waitForURL(new RegExp(`range=\\d+-${Number(range[2]) + 20}`));
+  const now = await placeOf(page, '.timeline canvas');
   assert.deepEqual(now, box, 'the timeline must not move while a range is drawn');
   await page.mouse.dblclick(at(2), box.y + 30);
   await page.waitForFunction(() => !location.hash.includes('range='));
@@ -134,7 +136,7 @@ test('a brush over the timeline, by mouse and by keys, filters everything; doubl
 
 test('hovering the timeline says the numbers; its table says the same', () => withPage('view=overview', async (page) => {
   await page.waitForSelector('.timeline canvas');
-  const box = (await page.locator('.timeline canvas').boundingBox())!;
+  const box = await placeOf(page, '.timeline canvas');
   await page.mouse.move(box.x + 128 + (box.width - 128) * 0.75, box.y + 20);
   const tip = plain(await page.innerText('.tooltip'));
   assert.match(tip, /CPU: 2\.0 CPUs/);
@@ -151,8 +153,9 @@ test('the heat map chooses a time', () => withPage('view=overview', async (page)
   await page.waitForSelector('[aria-label^="Heat map of"] canvas');
   await page.waitForSelector('.timeline canvas'); // above it: the heat map moves when it comes
   await page.waitForSelector('[aria-label="Threads by kind"]');
-  const box = (await page.locator('[aria-label^="Heat map of"] canvas').boundingBox())!;
+  const box = await placeOf(page, '[aria-label^="Heat map of"] canvas');
   await page.mouse.click(box.x + 128 + (box.width - 128) * 0.45, box.y + 75);
+  await page.waitForURL(/range=/);
   const [, first, end] = /range=(\d+)-(\d+)/.exec(page.url())!;
   assert.ok(Number(first) >= 440 && Number(first) <= 460 && Number(end) - Number(first) === 2, `${first} ${end}`);
 }));
@@ -171,20 +174,20 @@ test('locks by the usual aspects', () => withPage('view=locks', async (page) => 
 
 test('aspects are moved by dragging, by keys and by buttons; the address has the order', () => withPage('view=locks', async (page) => {
   await page.dragAndDrop('[data-aspect="owner-method"]', '[data-aspect="class"]', {targetPosition: {x: 8, y: 8}});
-  assert.match(page.url(), /locks\.by=owner-method%2Cclass%2Cblocked-method/);
+  await page.waitForURL(/locks\.by=owner-method%2Cclass%2Cblocked-method/);
   assert.match((await treeRows(page))[0]!, /^Table\.byName 1\.00 s 80\.0 % 2/);
   await page.locator('[data-aspect="blocked-method"] .aspect-name').focus();
   await page.keyboard.press('ArrowLeft');
-  assert.match(page.url(), /locks\.by=owner-method%2Cblocked-method%2Cclass/);
+  await page.waitForURL(/locks\.by=owner-method%2Cblocked-method%2Cclass/);
   await page.click('[aria-label="Take Owner method out"]');
   await page.click('.aspect-add:has-text("Owner thread")');
   await page.click('[aria-label="Move Owner thread up"]');
-  assert.match(page.url(), /locks\.by=blocked-method%2Cowner-thread%2Cclass/);
+  await page.waitForURL(/locks\.by=blocked-method%2Cowner-thread%2Cclass/);
   assert.deepEqual((await treeRows(page)).slice(0, 3).map((row) => row.split(' ').slice(0, 3).join(' ')), ['Table.byNumber 1.20 s', 'worker-2 1.00 s', 'Table 1.00 s']);
   await page.click('.aspect-add:has-text("Kind of lock")');
   assert.match(plain(await page.innerText('.locks-summary')), /1\.75 s blocked in 4 contentions/);
   await page.goBack();
-  assert.match(page.url(), /locks\.by=blocked-method%2Cowner-thread%2Cclass(&|$)/);
+  await page.waitForURL(/locks\.by=blocked-method%2Cowner-thread%2Cclass(&|$)/);
 }));
 
 test('a link restores order, open rows, selection and range', () => withPage('view=locks&locks.by=owner-thread,blocked-thread&range=500-550', async (page) => {
@@ -192,8 +195,8 @@ test('a link restores order, open rows, selection and range', () => withPage('vi
   assert.deepEqual((await treeRows(page)).map((row) => row.split(' ').slice(0, 4).join(' ')),
     ['worker-2 900 ms 100', 'worker-0 500 ms 55.6', 'worker-1 400 ms 44.4']);
   await page.click('.lock-tree tbody tr:nth-child(3)');
+  await page.waitForURL(/locks\.sel=2\.1/);
   const url = page.url();
-  assert.match(url, /locks\.sel=2\.1/);
   const again = await context.newPage();
   await again.goto(url);
   await again.waitForSelector('.lock-tree tr.selected');
@@ -227,19 +230,19 @@ test('lanes: n selects a blocked time, the owner is marked, both chains are ther
   await page.locator('.lane-scroll').focus();
   // The first group is of the pool; its threads by CPU time: worker-0 has the most.
   for (const key of ['ArrowDown', 'ArrowDown', 'n']) await page.keyboard.press(key);
-  assert.match(page.url(), /threads\.at=b0/);
+  await page.waitForURL(/threads\.at=b0/);
   const details = plain(await page.innerText('.lane-details'));
   assert.match(details, /worker-0 \(100\) blocked\s+800 ms from 5\.000000 s on/);
   assert.match(details, /worker-2 \(102\) 600 ms, 75\.0 %/);
   assert.deepEqual((await page.locator('.two-chains .chain').allInnerTexts())[1]!.split('\n'), ['app.Table.byName', 'app.Main.run']);
   await page.click('.owners button:has-text("worker-1")');
-  assert.match(page.url(), /threads\.owner=2/);
+  await page.waitForURL(/threads\.owner=2/);
   assert.deepEqual((await page.locator('.two-chains .chain').allInnerTexts())[1]!.split('\n'), ['app.Table.byNumber', 'app.Main.run']);
   await page.keyboard.press('Escape');
 }));
 
 test('lanes: a click on a blocked time, a wait that leads to its waker, zoom by dragging', () => withPage('view=threads', async (page) => {
-  const box = (await page.locator('.lane-canvas').boundingBox())!;
+  const box = await placeOf(page, '.lane-canvas');
   const gutter = Math.min(Math.max(Math.round(box.width * 0.16), 110), 240);
   const at = (second: number): number => box.x + gutter + ((box.width - gutter) * second) / 10;
   await page.mouse.click(at(5.4), box.y + 22 + 20 + 10); // worker-0

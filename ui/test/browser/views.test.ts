@@ -4,6 +4,7 @@ import {readFileSync} from 'node:fs';
 import test from 'node:test';
 import type {Page} from 'playwright-core';
 import {foundOf, plain, statusOf, withPage, zoomOf, clickAt} from './harness';
+import {placeOf} from './place';
 
 const rowsOf = async (page: Page, label: string): Promise<string[]> =>
   (await page.locator(`table[aria-label="${label}"] tbody tr:not([aria-hidden])`).allInnerTexts()).map((row) =>
@@ -60,7 +61,7 @@ test('a link has weight, time, threads, search and stacks', () => withPage('time
   }));
 
 test('dragging over the strip of time filters every view, and Back undoes it', () => withPage('timed', 'view=flame', async (page) => {
-  const box = (await page.locator('.time-strip').boundingBox())!;
+  const box = await placeOf(page, '.time-strip');
   await page.mouse.move(box.x + box.width * 0.41, box.y + 10);
   await page.mouse.down();
   await page.mouse.move(box.x + box.width * 0.45, box.y + 12, {steps: 4});
@@ -159,7 +160,7 @@ test('callers and callees of a method, and on to the next', () => withPage('smal
 }));
 
 test('the ring goes in by a click and out by its centre', () => withPage('small', 'view=ring', async (page) => {
-  const box = (await page.locator('#ring canvas').boundingBox())!;
+  const box = await placeOf(page, '#ring canvas');
   const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
   assert.equal(await zoomOf(page), 'all');
   await page.mouse.click(x + 44 + 20, y); // a quarter of the way round, innermost ring
