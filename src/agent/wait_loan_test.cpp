@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -70,13 +71,16 @@ class WaitLoanTest : public testing::Test {
     WaitingThread thread{};
     thread.java_thread = reinterpret_cast<uintptr_t>(java_thread);
     thread.serial = 42;
-    ASSERT_EQ(linux::set_in_bpf_map(parts_.threads.get(), &tid, &thread), 0);
+    const auto slot = static_cast<uint32_t>(slots_.size());
+    slots_[tid] = slot;
+    ASSERT_EQ(linux::set_in_bpf_map(parts_.threads.get(), &slot, &thread), 0);
+    ASSERT_EQ(linux::set_in_bpf_map(parts_.slots.get(), &tid, &slot), 0);
     const std::vector<uint8_t> nothing(linux::bpf::kSmallCopy);
-    ASSERT_EQ(linux::set_in_bpf_map(parts_.copies[0].get(), &tid, nothing.data()), 0);
+    ASSERT_EQ(linux::set_in_bpf_map(parts_.copies[0].get(), &slot, nothing.data()), 0);
   }
   [[nodiscard]] WaitingThread seen(pid_t tid) const {
     WaitingThread thread{};
-    EXPECT_EQ(linux::find_in_bpf_map(parts_.threads.get(), &tid, &thread), 0);
+    EXPECT_EQ(linux::find_in_bpf_map(parts_.threads.get(), &slots_.at(tid), &thread), 0);
     return thread;
   }
   [[nodiscard]] uint64_t waits(pid_t tid) const {
@@ -132,6 +136,7 @@ class WaitLoanTest : public testing::Test {
 
   std::optional<linux::WaitLoan> loan_;
   linux::WaitParts parts_;  // as the borrower has them
+  std::map<pid_t, uint32_t> slots_;
   Mapping told_;
   std::optional<linux::BpfRing> ring_;
 };

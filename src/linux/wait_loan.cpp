@@ -19,8 +19,8 @@ Result<WaitLoan> WaitLoan::make(const WaitLoanRequest& request) {
 }
 
 std::array<int, WaitLoan::kDescriptors> WaitLoan::descriptors() const {
-  return {parts_.threads.get(),   parts_.bottoms.get(),   parts_.ring.get(),     parts_.counters.get(),
-          parts_.copies[0].get(), parts_.copies[1].get(), parts_.copies[2].get()};
+  return {parts_.threads.get(),  parts_.slots.get(),     parts_.bottoms.get(),   parts_.ring.get(),
+          parts_.counters.get(), parts_.copies[0].get(), parts_.copies[1].get(), parts_.copies[2].get()};
 }
 
 Result<WaitParts> borrow_wait_parts(std::vector<unique_fd> descriptors) {
@@ -29,10 +29,11 @@ Result<WaitParts> borrow_wait_parts(std::vector<unique_fd> descriptors) {
   }
   WaitParts parts;
   parts.threads = std::move(descriptors[0]);
-  parts.bottoms = std::move(descriptors[1]);
-  parts.ring = std::move(descriptors[2]);
-  parts.counters = std::move(descriptors[3]);
-  for (size_t i = 0; i < parts.copies.size(); ++i) parts.copies[i] = std::move(descriptors[4 + i]);
+  parts.slots = std::move(descriptors[1]);
+  parts.bottoms = std::move(descriptors[2]);
+  parts.ring = std::move(descriptors[3]);
+  parts.counters = std::move(descriptors[4]);
+  for (size_t i = 0; i < parts.copies.size(); ++i) parts.copies[i] = std::move(descriptors[5 + i]);
   return parts;
 }
 

@@ -26,7 +26,7 @@ class WaitLoan {
   static Result<WaitLoan> make(const WaitLoanRequest& request);
 
   // For borrow_wait_parts().
-  static constexpr size_t kDescriptors = 7;
+  static constexpr size_t kDescriptors = 8;
   [[nodiscard]] std::array<int, kDescriptors> descriptors() const;
   [[nodiscard]] const WaitParts& parts() const { return parts_; }
 

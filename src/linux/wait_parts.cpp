@@ -15,7 +15,11 @@
 namespace tarsier::linux {
 namespace {
 
+static_assert(sizeof(bpf::WaitingThread) % 64 == 0 && offsetof(bpf::WaitingThread, ran) == 64, "lines of the cache");
+
 constexpr const char* kThreads = "threads";
+constexpr const char* kSlots = "slots";
+constexpr const char* kSeats = "seats";
 constexpr const char* kTasks = "tasks";
 constexpr const char* kBottoms = "bottoms";
 constexpr const char* kRing = "ring";
@@ -70,8 +74,11 @@ Result<WaitParts> make_wait_parts(bpf::Settings settings, const WaitMemory& memo
   const auto scratches = static_cast<uint32_t>(settings.java.virtual_threads.present != 0 ? possible_cpus() : 1);
   // Allocated at once, but for the copies, which are the agent's to add: the programs run where nothing can be.
   std::vector<BpfMapPlan> maps = {
-      {kThreads, BPF_MAP_TYPE_HASH, sizeof(uint32_t), sizeof(bpf::WaitingThread), bpf::kMaxThreads},
-      {kTasks, BPF_MAP_TYPE_HASH, sizeof(uint64_t), sizeof(uint32_t), bpf::kMaxThreads},
+      // What can be mapped begins at a page: so each has its own lines of the cache.
+      {kThreads, BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(bpf::WaitingThread), bpf::kMaxThreads, BPF_F_MMAPABLE},
+      {kSlots, BPF_MAP_TYPE_HASH, sizeof(uint32_t), sizeof(uint32_t), bpf::kMaxThreads},
+      {kSeats, BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(bpf::Seat), bpf::kSeats},
+      {kTasks, BPF_MAP_TYPE_HASH, sizeof(uint64_t), sizeof(bpf::Seated), bpf::kMaxThreads},
       {kBottoms, BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(bpf::Told), 1, BPF_F_MMAPABLE},
       {kRing, BPF_MAP_TYPE_RINGBUF, 0, 0, static_cast<uint32_t>(memory.ring)},
       {kCounters, BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(uint32_t), sizeof(bpf::WaitCounters), 1},
@@ -104,6 +111,7 @@ Result<WaitParts> make_wait_parts(bpf::Settings settings, const WaitMemory& memo
   }
   BpfProgram& last = programs.back();
   parts.threads = last.take_map(kThreads);
+  parts.slots = last.take_map(kSlots);
   parts.bottoms = last.take_map(kBottoms);
   parts.ring = last.take_map(kRing);
   parts.counters = last.take_map(kCounters);

@@ -17,8 +17,8 @@
 namespace tarsier::linux {
 
 struct WaitParts {
-  unique_fd threads, bottoms, ring, counters;  // maps
-  // Those in which threads leave copies of their stacks, by size. They take memory by the entry.
+  unique_fd threads, slots, bottoms, ring, counters;  // maps
+  // Those in which threads leave copies of their stacks, by size. They take memory by the entry, and are for slots.
   std::array<unique_fd, 3> copies;
   static constexpr size_t kCopyBytes[] = {bpf::kSmallCopy, bpf::kMiddleCopy, bpf::kLargeCopy};
   // Who has borrowed the others does not have these.

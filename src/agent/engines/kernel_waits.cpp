@@ -87,8 +87,9 @@ Status KernelWaits::wait_until_seen() {
   constexpr Nanos kPatience = seconds(5);
   const timespec moment{0, 1'000'000};
   const pid_t tid = ::gettid();
+  const uint32_t slot = *slots_.take();
   WaitingThread self{};
-  if (const int err = linux::set_in_bpf_map(parts_.threads.get(), &tid, &self)) {
+  if (const int err = linux::set_in_bpf_map(parts_.slots.get(), &tid, &slot)) {
     return errno_error(
         "using the maps of the eBPF programs (in a container the seccomp profile must allow bpf; it takes Linux 6.1)",
         err, err == EPERM ? Errc::kNotPermitted : Errc::kFailed);
@@ -97,9 +98,10 @@ Status KernelWaits::wait_until_seen() {
   // Who sleeps is seen to.
   while (self.first_left == 0 && monotonic_now() < end) {
     ::nanosleep(&moment, nullptr);
-    if (linux::find_in_bpf_map(parts_.threads.get(), &tid, &self) != 0) break;
+    if (linux::find_in_bpf_map(parts_.threads.get(), &slot, &self) != 0) break;
   }
-  (void)linux::erase_in_bpf_map(parts_.threads.get(), &tid);
+  (void)linux::erase_in_bpf_map(parts_.slots.get(), &tid);
+  slots_.give_back(slot);
   // These sleeps were nobody's, and there was nobody else.
   const uint32_t key = 0;
   const std::vector<WaitCounters> none(linux::possible_cpus());
@@ -128,7 +130,7 @@ uint64_t KernelWaits::epoch() const {
 }
 
 bool KernelWaits::read(const Entry& entry, WaitingThread& out) const {
-  return linux::find_in_bpf_map(parts_.threads.get(), &entry.sleeper.tid, &out) == 0;
+  return linux::find_in_bpf_map(parts_.threads.get(), &entry.slot, &out) == 0;
 }
 
 // The programs' account and the kernel's own, of the same moment.
@@ -158,7 +160,7 @@ bool KernelWaits::give_place(Entry& entry, size_t which) {
   if (copies_bytes_ + bytes > memory_.copies) return false;
   for (int i = 0; i < kTries; ++i) {
     // The kernel keeps a few of each size at hand, and gets more when they have run out.
-    const int err = linux::set_in_bpf_map(parts_.copies[which].get(), &entry.sleeper.tid, nothing_.data());
+    const int err = linux::set_in_bpf_map(parts_.copies[which].get(), &entry.slot, nothing_.data());
     if (err == ENOMEM) continue;
     if (err != 0) return false;
     copies_bytes_ += bytes;
@@ -184,6 +186,12 @@ bool KernelWaits::thread_started(const JavaThread& thread) {
   Entry entry;
   entry.sleeper = {thread.tid, thread.serial, thread.java_thread, 0};
   const std::lock_guard guard(lock_);
+  const auto slot = slots_.take();
+  if (!slot) {
+    ++not_followed_;
+    return true;  // its CPU time may still be sampled
+  }
+  entry.slot = *slot;
   // Most stacks fit into the middle one. If there are very many threads, they begin with a small one.
   const bool has_place =
       (copies_bytes_ < memory_.copies / 4 && give_place(entry, kMiddle)) || give_place(entry, kSmall);
@@ -193,10 +201,10 @@ bool KernelWaits::thread_started(const JavaThread& thread) {
   known.serial = thread.serial;
   entry.started = now();
   if (itself) known.running_since = static_cast<uint64_t>(entry.started.count);
-  if (linux::set_in_bpf_map(parts_.threads.get(), &thread.tid, &known) != 0) {
+  if (!make_known(entry, known)) {
     ++not_followed_;
     erase(entry);
-    return true;  // its CPU time may still be sampled
+    return true;
   }
   // After it is known to the programs: if it sleeps now, and they have not seen it go, it has not run since.
   const auto cpu = linux::thread_cpu_time(thread.tid);
@@ -262,7 +270,7 @@ void KernelWaits::end_wait_from_before(Entry& entry, const Now& seen, bool ongoi
     Nanos ran_since = nanos(thread.ran);
     if (thread.running_since != 0) ran_since += seen.at - nanos(thread.running_since);
     const Nanos ran = std::max(Nanos(0), seen.cpu - ran_since);
-    Nanos queued_since = nanos(thread.queue.ns);
+    Nanos queued_since = nanos(thread.queue);
     const Nanos queue_end = seen.at;
     if (thread.since != 0 && thread.asleep == 0) queued_since += queue_end - nanos(thread.since);
     entry.unseen_queue = std::max(Nanos(0), seen.queued - queued_since);
@@ -284,7 +292,7 @@ bool KernelWaits::write_copy(const Entry& entry, const WaitingThread& thread, Na
   const size_t which = thread.copy - 1;
   record_.resize(linux::WaitParts::kCopyBytes[which]);
   if (thread.copy_bytes > record_.size()) return false;
-  if (linux::find_in_bpf_map(parts_.copies[which].get(), &entry.sleeper.tid, record_.data()) != 0) return false;
+  if (linux::find_in_bpf_map(parts_.copies[which].get(), &entry.slot, record_.data()) != 0) return false;
   auto& header = *reinterpret_cast<linux::bpf::SampleHeader*>(record_.data());
   header.time_ns = thread.since;
   header.weight_ns = static_cast<uint64_t>(length.count);
@@ -352,7 +360,7 @@ ThreadTimes KernelWaits::times_of(Entry& entry, const Now& seen) {
   ThreadTimes times;
   times.serial = entry.sleeper.serial;
   times.of(TimePart::kCpu).time = seen.cpu;
-  times.of(TimePart::kQueue).time = nanos(thread.queue.ns) + entry.unseen_queue;
+  times.of(TimePart::kQueue).time = nanos(thread.queue) + entry.unseen_queue;
   times.of(TimePart::kWaits) = sum_of(thread.written, entry.apart.written);
   times.of(TimePart::kShortWaits) = sum_of(thread.shorter, entry.apart.shorter);
   times.of(TimePart::kLongWaits) = sum_of(thread.longer, entry.apart.longer);
@@ -383,12 +391,20 @@ ThreadTimes KernelWaits::times_of(Entry& entry, const Now& seen) {
   return times;
 }
 
+// The slot first: the programs look into it as soon as they know of it.
+bool KernelWaits::make_known(const Entry& entry, const WaitingThread& thread) const {
+  return linux::set_in_bpf_map(parts_.threads.get(), &entry.slot, &thread) == 0 &&
+         linux::set_in_bpf_map(parts_.slots.get(), &entry.sleeper.tid, &entry.slot) == 0;
+}
+
 void KernelWaits::erase(const Entry& entry) {
-  const pid_t tid = entry.sleeper.tid;
-  (void)linux::erase_in_bpf_map(parts_.threads.get(), &tid);
+  const WaitingThread nobody{};
+  (void)linux::erase_in_bpf_map(parts_.slots.get(), &entry.sleeper.tid);
+  (void)linux::set_in_bpf_map(parts_.threads.get(), &entry.slot, &nobody);
+  slots_.give_back(entry.slot);
   for (size_t which = 0; which < parts_.copies.size(); ++which) {
     if ((entry.places >> which & 1U) == 0) continue;
-    (void)linux::erase_in_bpf_map(parts_.copies[which].get(), &tid);
+    (void)linux::erase_in_bpf_map(parts_.copies[which].get(), &entry.slot);
     copies_bytes_ -= linux::WaitParts::kCopyBytes[which];
   }
 }
@@ -430,7 +446,7 @@ std::vector<ThreadTimes> KernelWaits::changed_times() {
     if (!read(entry, seen)) continue;
     const WaitingThread& thread = seen.thread;
     if (thread.first_left != 0) end_wait_from_before(entry, seen, false);
-    const uint64_t mark = thread.queue.ns + thread.written.count + thread.shorter.count + thread.longer.count +
+    const uint64_t mark = thread.queue + thread.written.count + thread.shorter.count + thread.longer.count +
                           thread.missed.count + thread.since;
     if (std::exchange(entry.told, mark) != mark) changed.push_back(times_of(entry, seen));
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "agent/engines/sleeper_copy.h"
+#include "agent/engines/slots.h"
 #include "agent/engines/wait_account.h"
 #include "agent/engines/wait_finder.h"
 #include "agent/engines/wait_records.h"
@@ -54,6 +55,7 @@ class KernelWaits final : public WaitFinder {
   enum class Before : uint8_t { kNone, kAsked, kAsleep, kCopied };
   struct Entry {
     Sleeper sleeper;
+    uint32_t slot = 0;  // where the programs keep its account
     Nanos started, cpu_at_start;
     Nanos cpu;  // used since, when that was last asked
     Before before = Before::kNone;
@@ -88,6 +90,7 @@ class KernelWaits final : public WaitFinder {
   [[nodiscard]] bool write_sleeper(Entry& entry, const linux::bpf::WaitingThread& thread, Nanos length);
   bool give_place(Entry& entry, size_t which);
   ThreadTimes times_of(Entry& entry, const Now& seen);
+  [[nodiscard]] bool make_known(const Entry& entry, const linux::bpf::WaitingThread& thread) const;
   void erase(const Entry& entry);
   void consume_waker(size_t size);
   [[nodiscard]] uint64_t epoch() const;
@@ -108,6 +111,7 @@ class KernelWaits final : public WaitFinder {
   uint64_t epoch_before_ = 0;  // of class unloading, when the ring was last read to its end
 
   std::mutex lock_;
+  Slots slots_{linux::bpf::kMaxThreads};
   std::unordered_map<uint32_t, Entry> entries_;  // by serial
   std::vector<uint32_t> to_look_at_;             // threads that were there before us
   std::vector<ThreadTimes> ended_;

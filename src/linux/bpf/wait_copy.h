@@ -33,14 +33,14 @@ static ALWAYS_INLINE void copy_from_scratch(struct WaitingThread* thread, const 
   copied(thread, place, bytes);
 }
 
-static ALWAYS_INLINE void place_scratch(struct WaitingThread* thread, __u32 tid, const struct Scratch* scratch) {
+static ALWAYS_INLINE void place_scratch(struct WaitingThread* thread, __u32 slot, const struct Scratch* scratch) {
   void* to = 0;
   thread->copy_failure = kDropNoPlace;
-  if (scratch->at > kMiddleCopy && (to = bpf_map_lookup_elem(&large_copies, &tid))) {
+  if (scratch->at > kMiddleCopy && (to = bpf_map_lookup_elem(&large_copies, &slot))) {
     copy_from_scratch(thread, scratch, to, kLarge, kLargeCopy);
-  } else if ((to = bpf_map_lookup_elem(&middle_copies, &tid))) {
+  } else if ((to = bpf_map_lookup_elem(&middle_copies, &slot))) {
     copy_from_scratch(thread, scratch, to, kMiddle, kMiddleCopy);
-  } else if ((to = bpf_map_lookup_elem(&small_copies, &tid))) {
+  } else if ((to = bpf_map_lookup_elem(&small_copies, &slot))) {
     copy_from_scratch(thread, scratch, to, kSmall, kSmallCopy);
   }
 }
@@ -58,7 +58,7 @@ static ALWAYS_INLINE void leave_frozen_out(struct Scratch* scratch, struct Fragm
 }
 
 // Of a carrier whose virtual thread waits on it: with the frames in the heap, as the sampling program has them.
-static ALWAYS_INLINE int copy_virtual_thread(struct WaitingThread* thread, __u32 tid, const struct Place* place) {
+static ALWAYS_INLINE int copy_virtual_thread(struct WaitingThread* thread, __u32 slot, const struct Place* place) {
   const __u32 cpu = bpf_get_smp_processor_id();
   struct Scratch* scratch = bpf_map_lookup_elem(&scratches, &cpu);
   if (!scratch) return fail(thread, kDropNoPlace);  // can't be: every CPU has one
@@ -80,14 +80,14 @@ static ALWAYS_INLINE int copy_virtual_thread(struct WaitingThread* thread, __u32
     fragment->frozen_cut = 1;
   fragment->frozen_bytes = scratch->at - frozen_begin;
   copy_name(scratch, fragment, mounted.name_from);
-  place_scratch(thread, tid, scratch);
+  place_scratch(thread, slot, scratch);
   if (thread->copy != kNowhere) return 1;
   // It does not fit. What is missing is said, so the agent will give it a larger place.
   leave_frozen_out(scratch, fragment, kMiddleCopy);
-  place_scratch(thread, tid, scratch);
+  place_scratch(thread, slot, scratch);
   if (thread->copy != kNowhere) return 1;
   leave_frozen_out(scratch, fragment, kSmallCopy);
-  place_scratch(thread, tid, scratch);
+  place_scratch(thread, slot, scratch);
   return 1;
 }
 
@@ -108,13 +108,13 @@ static ALWAYS_INLINE int copy_to(struct WaitingThread* thread, const struct Plac
 
 // A stack that does not fit is cut; most of its Java frames lie at the near end. If some are missing, the agent gives
 // the thread a larger place for the next one.
-static ALWAYS_INLINE int copy_platform_thread(struct WaitingThread* thread, __u32 tid, const struct Place* place) {
+static ALWAYS_INLINE int copy_platform_thread(struct WaitingThread* thread, __u32 slot, const struct Place* place) {
   const __u64 size = place->sp != 0 ? stack_size(place->sp, place->base, java_bottom(thread->serial)) : 0;
   char* to = 0;
-  if (kWaitHead + size > kMiddleCopy && (to = bpf_map_lookup_elem(&large_copies, &tid)))
+  if (kWaitHead + size > kMiddleCopy && (to = bpf_map_lookup_elem(&large_copies, &slot)))
     return copy_to(thread, place, size, to, kLarge, kLargeCopy);
-  if ((to = bpf_map_lookup_elem(&middle_copies, &tid))) return copy_to(thread, place, size, to, kMiddle, kMiddleCopy);
-  if ((to = bpf_map_lookup_elem(&small_copies, &tid))) return copy_to(thread, place, size, to, kSmall, kSmallCopy);
+  if ((to = bpf_map_lookup_elem(&middle_copies, &slot))) return copy_to(thread, place, size, to, kMiddle, kMiddleCopy);
+  if ((to = bpf_map_lookup_elem(&small_copies, &slot))) return copy_to(thread, place, size, to, kSmall, kSmallCopy);
   return fail(thread, kDropNoPlace);
 }
 
@@ -131,11 +131,11 @@ static ALWAYS_INLINE int copies_at_waker(struct WaitingThread* thread) {
   return place.sp == 0 || !is_carrier(thread->java_thread, place.continuation, place.sp, place.base);
 }
 
-static ALWAYS_INLINE int leave_copy(struct WaitingThread* thread, __u32 tid) {
+static ALWAYS_INLINE int leave_copy(struct WaitingThread* thread, __u32 slot) {
   struct Place place;
   if (!find_place(&place, thread->java_thread, 1)) return fail(thread, kDropThreadUnreadable);
   if (place.wants_monitor) thread->copy_flags |= kFlagBlocked;
   if (place.sp != 0 && is_carrier(thread->java_thread, place.continuation, place.sp, place.base))
-    return copy_virtual_thread(thread, tid, &place);
-  return copy_platform_thread(thread, tid, &place);
+    return copy_virtual_thread(thread, slot, &place);
+  return copy_platform_thread(thread, slot, &place);
 }

@@ -35,10 +35,8 @@ static ALWAYS_INLINE void end_unseen(struct WaitingThread* thread, struct WaitCo
   ++counts->dropped[kDropEndUnseen];
 }
 
-static ALWAYS_INLINE void leaves(const struct Switch* what, struct WaitingThread* thread, __u32 tid, __u64 now,
+static ALWAYS_INLINE void leaves(const struct Switch* what, struct WaitingThread* thread, __u32 slot, __u64 now,
                                  struct WaitCounters* counts) {
-  const __u64 task = what->from;
-  if (!thread->known && bpf_map_update_elem(&tasks, &task, &tid, BPF_ANY) == 0) thread->known = 1;
   if (thread->running_since != 0) thread->ran += now - thread->running_since;
   if (thread->first_left == 0) thread->first_left = now;
   thread->running_since = 0;
@@ -53,7 +51,7 @@ static ALWAYS_INLINE void leaves(const struct Switch* what, struct WaitingThread
   // Whoever wakes it just now sees a wait of no length, whatever else it sees.
   thread->since = now;
   if (!thread->asleep || thread->copy == kAtWaker || thread->copy_failure == kDropLeftOut) return;
-  leave_copy(thread, tid);
+  leave_copy(thread, slot);
   counts->stacks_ns += bpf_ktime_get_ns() - now;
 }
 
@@ -71,30 +69,30 @@ static ALWAYS_INLINE int send(struct WaitingThread* thread, void* copy, __u64 ro
   return 1;
 }
 
-static ALWAYS_INLINE int send_copy(struct WaitingThread* thread, __u32 tid, __u64 since, __u64 length) {
+static ALWAYS_INLINE int send_copy(struct WaitingThread* thread, __u32 slot, __u64 since, __u64 length) {
   void* copy = 0;
   if (thread->copy == kNowhere) return 0;
   thread->copy_failure = kDropRingFull;  // unless it succeeds
-  if (thread->copy == kSmall && (copy = bpf_map_lookup_elem(&small_copies, &tid)))
+  if (thread->copy == kSmall && (copy = bpf_map_lookup_elem(&small_copies, &slot)))
     return send(thread, copy, kSmallCopy, since, length);
-  if (thread->copy == kMiddle && (copy = bpf_map_lookup_elem(&middle_copies, &tid)))
+  if (thread->copy == kMiddle && (copy = bpf_map_lookup_elem(&middle_copies, &slot)))
     return send(thread, copy, kMiddleCopy, since, length);
-  if (thread->copy == kLarge && (copy = bpf_map_lookup_elem(&large_copies, &tid)))
+  if (thread->copy == kLarge && (copy = bpf_map_lookup_elem(&large_copies, &slot)))
     return send(thread, copy, kLargeCopy, since, length);
   return 0;
 }
 
-static ALWAYS_INLINE void comes(struct WaitingThread* thread, __u32 tid, __u64 now, struct WaitCounters* counts) {
+static ALWAYS_INLINE void comes(struct WaitingThread* thread, __u32 slot, __u64 now, struct WaitCounters* counts) {
   const __u64 since = thread->since;
   if (since == 0) return;
   thread->since = 0;
   thread->running_since = now;
   if (!thread->asleep) {
-    thread->queue.ns += now - since;
+    thread->queue += now - since;
     return;
   }
   if (thread->booked) {
-    thread->queue.ns += now - thread->woken;
+    thread->queue += now - thread->woken;
     return;
   }
   // Nobody has been seen to wake it: then it was woken before it had left its CPU, and stood in the run queue all the
@@ -102,13 +100,13 @@ static ALWAYS_INLINE void comes(struct WaitingThread* thread, __u32 tid, __u64 n
   const __u64 unseen = thread->known ? since : now;
   const __u64 woken = thread->woken >= since && thread->woken <= now ? thread->woken : unseen;
   const __u64 length = woken - since;
-  thread->queue.ns += now - woken;
+  thread->queue += now - woken;
   struct TimeSum* other = other_sum_for(thread, length);
   if (other) {
     add(other, length);
   } else {
     ++counts->taken;
-    if (send_copy(thread, tid, since, length)) {
+    if (send_copy(thread, slot, since, length)) {
       add(&thread->written, length);
     } else {
       const __u32 why = thread->copy_failure;
@@ -118,18 +116,20 @@ static ALWAYS_INLINE void comes(struct WaitingThread* thread, __u32 tid, __u64 n
   }
 }
 
-// Another thread, of any process, may get its task_struct. By now it has no thread id, so whose it was can't be told.
-static ALWAYS_INLINE void forget_if_it_ends(const struct Switch* what) {
+static ALWAYS_INLINE int ends(const struct Switch* what) {
   const __u64 dead = 0x80;  // of the kernel's states of a task
-  const __u64 task = what->from;
-  if (!(what->preempted & 1) && what->state & dead) bpf_map_delete_elem(&tasks, &task);
+  return !(what->preempted & 1) && what->state & dead;
 }
 
 SECTION("program")
 int on_switch(struct Switch* what) {
-  forget_if_it_ends(what);
   __u32 left = 0, came = 0;
-  struct WaitingThread* leaving = current_thread(&left);
+  struct WaitingThread* leaving = 0;
+  if (ends(what)) {
+    forget_task(what->from);
+  } else {
+    leaving = current_thread(what->from, &left);
+  }
   struct WaitingThread* coming = thread_of_task(what->to, &came);
   if (!leaving) {
     KEEP_APART;
@@ -137,13 +137,12 @@ int on_switch(struct Switch* what) {
   }
   struct WaitCounters* counts = counters_here();
   if (!counts) return 0;
-  // Looking at the clock is a good part of all this.
   const __u64 now = bpf_ktime_get_ns();
   if (leaving) {
     end_unseen(leaving, counts);
     leaves(what, leaving, left, now, counts);
   }
   if (coming) comes(coming, came, now, counts);
-  counts->ns += bpf_ktime_get_ns() - now;
+  count_time(counts, now);
   return 0;
 }

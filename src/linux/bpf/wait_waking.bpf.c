@@ -40,29 +40,32 @@ static ALWAYS_INLINE void end_here(struct WaitingThread* thread, const struct He
   thread->booked = 1;
 }
 
-SECTION("program")
-int on_waking(struct Waking* what) {
-  __u32 tid;
-  struct WaitingThread* thread = thread_of_task(what->task, &tid);
-  if (!thread || thread->since == 0 || thread->woken != 0) return 0;
-  const __u64 now = bpf_ktime_get_ns();
-  const __u64 since = thread->since;
-  thread->woken = now;
-  if (!thread->asleep || thread->copy == kNowhere) return 0;
-  const __u64 length = now > since ? now - since : 0;
+static ALWAYS_INLINE void end_wait(struct Waking* what, struct WaitingThread* thread, __u64 now,
+                                   struct WaitCounters* counts) {
+  const __u64 length = now > thread->since ? now - thread->since : 0;
   const int ends_here = thread->copy == kAtWaker;
   struct TimeSum* other = other_sum_for(thread, length);
   if (other && ends_here) {
     add(other, length);
     thread->booked = 1;
   }
-  struct WaitCounters* counts = counters_here();
-  if (other || !counts) return 0;
+  if (other) return;
   const struct Here here = who_is_here();
   if (settings.wakes.wanted) write_waker(thread, &here, now, what, counts);
   if (ends_here) end_here(thread, &here, length, counts);
-  const __u64 took = bpf_ktime_get_ns() - now;
-  counts->ns += took;
-  counts->stacks_ns += took;
+  counts->stacks_ns += bpf_ktime_get_ns() - now;
+}
+
+SECTION("program")
+int on_waking(struct Waking* what) {
+  __u32 slot;
+  struct WaitingThread* thread = thread_of_task(what->task, &slot);
+  if (!thread || thread->since == 0 || thread->woken != 0) return 0;
+  struct WaitCounters* counts = counters_here();
+  if (!counts) return 0;
+  const __u64 now = bpf_ktime_get_ns();
+  thread->woken = now;
+  if (thread->asleep && thread->copy != kNowhere) end_wait(what, thread, now, counts);
+  count_time(counts, now);
   return 0;
 }

@@ -44,26 +44,35 @@ struct TimeSum {
   __u64 ns, count;
 };
 
-// By thread id, as the process's own pid namespace has it. Once it is there only the programs write it.
+// In a slot that the agent has chosen; which one that is, it tells by the thread's id, as the process's own pid
+// namespace has it. Once it is there only the programs write it.
+//
+// By lines of the cache, since it goes from CPU to CPU: the first is all that whoever wakes a thread has to look at, and
+// with the second all that a switch does as a rule.
 struct WaitingThread {
-  __u64 java_thread;
-  __u64 named_virtual_id;  // the virtual thread on it whose name was written last
   __u32 serial;
   __u32 asleep;         // if it is off its CPU: it waits; else it was preempted
-  __u64 known;          // its task is in `tasks`. Which one that is, is the kernel's own business
   __u64 since;          // off its CPU since then; 0: it is on one, or has not been seen yet
   __u64 woken;          // and was woken then; 0: not yet
   __u64 running_since;  // on its CPU since then; 0: not known, it was there before us
   __u64 first_left;     // left a CPU for the first time that we have seen
-  __u64 ran;            // on its CPU, between two moments that we have seen
   __u32 copy;           // a CopyPlace: where the stack is of which it sleeps
-  __u32 copy_bytes;
-  __u32 copy_flags;     // of SampleHeader: what is known of the wait
   __u32 copy_failure;   // if there is no copy: one of the drops below
+  __u32 copy_flags;     // of SampleHeader: what is known of the wait
   __u32 booked;         // its waker has put the wait into the sums
+  __u32 known;          // its task is in `tasks`. Which one that is, is the kernel's own business
   __u32 copies_itself;  // it was once woken by a stranger, who could not copy its stack
-  __u64 runtime;        // if its copy was left to the waker: what its CPU clock said when it went to sleep
-  struct TimeSum queue, written, shorter, longer, missed;
+
+  __u64 ran;    // on its CPU, between two moments that we have seen
+  __u64 queue;  // ns in the run queue
+  struct TimeSum shorter, missed, written;
+
+  struct TimeSum longer;
+  __u64 java_thread;
+  __u64 named_virtual_id;  // the virtual thread on it whose name was written last
+  __u64 runtime;           // if its copy was left to the waker: what its CPU clock said when it went to sleep
+  __u32 copy_bytes;
+  __u32 unused[5];
 };
 
 // Who has woken a thread: a record of its own in the ring, before that of the wait. Of a Java thread with its stack, if
@@ -84,6 +93,19 @@ struct Waker {
   char name[kWakerName];  // of that thread or process
 };
 enum { kWakerHead = sizeof(struct Waker) + kWaitHead };
+
+// How the programs get from one of the kernel's tasks to a thread's slot at a glance: by a place that the task's address
+// leads to, and which the last one has who came by. Hash tables take several times as long, and that at every switch.
+enum { kSeatBits = 13, kSeats = 1 << kSeatBits };
+struct Seat {
+  __u64 stranger;  // a task of another process
+  __u64 key;       // of a task and the thread that is in the slot
+  __u64 slot;
+};
+// And by a hash table, if another task has taken the place.
+struct Seated {
+  __u32 slot, serial;
+};
 
 struct KernelFrames {
   __u64 addresses[kMaxKernelFrames];
@@ -106,7 +128,8 @@ struct WaitCounters {
   __u64 dropped[kWaitDrops];
   __u64 lost_wakers;           // for which there was no room in the ring
   __u64 wakers_without_stack;  // since it can't be read
-  __u64 ns;                    // time in the programs, where they found one of ours
+  __u64 ns;                    // time in the programs, where they found one of ours: of every 17th run, 17 times
+  __u64 runs;
   __u64 stacks_ns;             // of that: for stacks, and what else there is of a wait that is worth an event
 };
 

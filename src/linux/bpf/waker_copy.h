@@ -98,7 +98,8 @@ static ALWAYS_INLINE void write_waker(const struct WaitingThread* woken, const s
   who.by = kByJvm;
   who.id = here->tid;
   bpf_get_current_comm(who.name, sizeof(who.name));
-  struct WaitingThread* waker = bpf_map_lookup_elem(&threads, &who.id);
+  const __u32* slot = bpf_map_lookup_elem(&slots, &who.id);
+  struct WaitingThread* waker = slot ? bpf_map_lookup_elem(&threads, slot) : 0;
   if (!waker) return write_without_stack(&who, counts);
   who.by = kByThread;
   who.thread = waker->serial;
