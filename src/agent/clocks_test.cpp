@@ -64,9 +64,9 @@ TEST(ClockChoice, the_kernels_clock_has_no_signal_and_is_for_who_names_it) {
 
 TEST(ClockChoice, who_finds_waits_in_the_kernel_samples_there_too_unless_another_clock_is_asked_for) {
   control::SessionOptions options;
-  options.cpu = options.waits = true;
+  options.cpu = true;
   EXPECT_EQ(implied_clock(options), "");
-  options.waits_by = "ebpf";
+  options.waits = true;
   EXPECT_EQ(implied_clock(options), "ebpf");
   const auto choice = choose_clock(options, implied_clock(options));
   ASSERT_TRUE(choice);
@@ -77,6 +77,9 @@ TEST(ClockChoice, who_finds_waits_in_the_kernel_samples_there_too_unless_another
   EXPECT_EQ(implied_clock(options), "");
   options.clock = "";
   options.engine = "agct";
+  EXPECT_EQ(implied_clock(options), "");
+  options.engine = "";
+  options.waits_by = "watcher";
   EXPECT_EQ(implied_clock(options), "");
 }
 

@@ -52,7 +52,7 @@ struct SessionOptions {
 
   Nanos waits_min{micros(100)};               // shorter waits are only summed up
   Nanos waits_max{0};                         // longer ones, too; 0: there are none
-  std::string waits_by = "";                  // ebpf, watcher; empty: watcher
+  std::string waits_by = "";                  // ebpf, watcher; empty: ebpf if that works, else watcher
   double waits_budget = kDefaultWaitsBudget;  // of the program's CPU time, by ebpf; 0: whatever it costs
 
   // Waits are the other half of a thread's time: asked for alone they come with the CPU's.

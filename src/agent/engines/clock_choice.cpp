@@ -175,7 +175,7 @@ constexpr std::array<Candidate, 8> kClocks = {{{"perf", try_perf, true},
 
 std::string_view implied_clock(const control::SessionOptions& options) {
   const bool decodes_fragments = options.engine.empty() || options.engine == "fragment";
-  const bool waits_in_kernel = options.waits && options.waits_by == "ebpf";
+  const bool waits_in_kernel = options.waits && options.waits_by != "watcher";
   return options.clock.empty() && waits_in_kernel && decodes_fragments ? kKernelClock : std::string_view();
 }
 

@@ -76,15 +76,21 @@ Result<control::EngineReport> WaitsEngine::probe() {
 }
 
 Result<std::string> WaitsEngine::choose_finder() {
-  if (context_.options.waits_by == "ebpf") {
+  const std::string& wanted = context_.options.waits_by;
+  std::string not_by_kernel;
+  if (wanted != "watcher") {
     mechanism_ = "ebpf";
-    if (Status kernel = use_kernel(); !kernel) return std::move(kernel).error().in("--waits-by ebpf");
-    return std::string("the kernel tells every wait, with its exact length") +
-           (borrowed_ ? "; the command has loaded what it takes, since the JVM may not" : "");
+    Status kernel = use_kernel();
+    if (kernel) {
+      return std::string("the kernel tells every wait, with its exact length") +
+             (borrowed_ ? "; the command has loaded what it takes, since the JVM may not" : "");
+    }
+    if (wanted == "ebpf") return std::move(kernel).error().in("--waits-by ebpf");
+    not_by_kernel = "; not ebpf: " + kernel.error().what;
   }
   mechanism_ = "watcher";
   if (Status watcher = use_watcher(); !watcher) return std::move(watcher).error();
-  return std::string("a thread of ours looks at those that sleep; needs no right");
+  return "a thread of ours looks at those that sleep; needs no right" + not_by_kernel;
 }
 
 Status WaitsEngine::use_kernel() {
@@ -147,7 +153,9 @@ void WaitsEngine::keep_to_budget() {
   const Nanos now = monotonic_now();
   if (now - budget_asked_ < kBetween) return;
   budget_asked_ = now;
-  const Nanos own = finder_->cost_of_stacks() + decoding_time_;
+  // What is not in these times: caches have to be filled again, the application's and ours. That is as much again
+  // (bench/waits/workloads, with hardly any stacks and with some).
+  const Nanos own = (finder_->cost_of_stacks() + decoding_time_) * 2;
   finder_->keep_share(budget_.update(own, clock_now(CLOCK_PROCESS_CPUTIME_ID), now));
 }
 
