@@ -175,7 +175,8 @@ std::vector<unique_fd> maps_of_tasks() {
     ask.info.info_len = sizeof(info);
     ask.info.info = reinterpret_cast<uintptr_t>(&info);
     if (!map || ::syscall(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &ask, sizeof(ask)) != 0) continue;
-    if (info.type == BPF_MAP_TYPE_HASH && info.key_size == 8 && info.value_size == sizeof(linux::bpf::Seated)) maps.push_back(std::move(map));
+    if (info.type == BPF_MAP_TYPE_HASH && info.key_size == 8 && info.value_size == sizeof(linux::bpf::Seated))
+      maps.push_back(std::move(map));
   }
   return maps;
 }

@@ -45,7 +45,7 @@ static ALWAYS_INLINE void leaves(const struct Switch* what, struct WaitingThread
   thread->asleep = !(what->preempted & 1) && (__u32)what->state != 0;
   if (thread->asleep) {
     thread->copy_flags = flags_of_sleep(what->state);
-    thread->copy_failure = is_left_out() ? kDropLeftOut : kWaitDrops;
+    thread->copy_failure = is_left_out(now, thread->serial) ? kDropLeftOut : kWaitDrops;
     thread->copy = thread->copy_failure != kDropLeftOut && copies_at_waker(thread) ? kAtWaker : kNowhere;
   }
   // Whoever wakes it just now sees a wait of no length, whatever else it sees.

@@ -47,8 +47,8 @@ struct TimeSum {
 // In a slot that the agent has chosen; which one that is, it tells by the thread's id, as the process's own pid
 // namespace has it. Once it is there only the programs write it.
 //
-// By lines of the cache, since it goes from CPU to CPU: the first is all that whoever wakes a thread has to look at, and
-// with the second all that a switch does as a rule.
+// By lines of the cache, since it goes from CPU to CPU: the first is all that whoever wakes a thread has to look at,
+// and with the second all that a switch does as a rule.
 struct WaitingThread {
   __u32 serial;
   __u32 asleep;         // if it is off its CPU: it waits; else it was preempted
@@ -94,8 +94,9 @@ struct Waker {
 };
 enum { kWakerHead = sizeof(struct Waker) + kWaitHead };
 
-// How the programs get from one of the kernel's tasks to a thread's slot at a glance: by a place that the task's address
-// leads to, and which the last one has who came by. Hash tables take several times as long, and that at every switch.
+// How the programs get from one of the kernel's tasks to a thread's slot at a glance: by a place that the task's
+// address leads to, and which the last one has who came by. Hash tables take several times as long, and that at every
+// switch.
 enum { kSeatBits = 13, kSeats = 1 << kSeatBits };
 struct Seat {
   __u64 stranger;  // a task of another process
@@ -130,7 +131,7 @@ struct WaitCounters {
   __u64 wakers_without_stack;  // since it can't be read
   __u64 ns;                    // time in the programs, where they found one of ours: of every 17th run, 17 times
   __u64 runs;
-  __u64 stacks_ns;             // of that: for stacks, and what else there is of a wait that is worth an event
+  __u64 stacks_ns;  // of that: for stacks, and what else there is of a wait that is worth an event
 };
 
 #ifdef __cplusplus
