@@ -162,6 +162,42 @@ TEST_F(KernelWaitsTest, a_thread_whose_stack_was_cut_gets_more_room) {
   EXPECT_EQ(waits.back().fragment.sp + waits.back().fragment.stack_bytes, java_thread_[1] + 512);
 }
 
+TEST_F(KernelWaitsTest, what_a_thread_does_after_java_has_let_go_of_it_is_nobodys) {
+  load();
+  if (IsSkipped()) return;
+  for (const uint32_t serial : {0u, 42u}) {
+    const JavaThread self = described(::gettid(), serial);
+    ASSERT_TRUE(waits_->thread_started(self));
+    sleep_for(millis(1));
+    waits_->thread_ended(self);
+    const uint64_t before = stats().taken;
+    EXPECT_GT(before, 0u);
+    for (int i = 0; i < 10; ++i) sleep_for(millis(1));
+    EXPECT_EQ(stats().taken, before) << serial;
+  }
+}
+
+TEST_F(KernelWaitsTest, nor_is_it_anothers_who_has_its_slot_or_its_own_under_another_number) {
+  load();
+  if (IsSkipped()) return;
+  // So many that slots are given away again, and places by which tasks are found are shared.
+  constexpr uint32_t kTimes = 600;
+  PipeReader other;
+  for (uint32_t serial = 1; serial <= kTimes; ++serial) {
+    const JavaThread self = described(::gettid(), serial), stranger = described(other.tid(), kTimes + serial);
+    ASSERT_TRUE(waits_->thread_started(self));
+    ASSERT_TRUE(waits_->thread_started(stranger));
+    ::usleep(200);
+    waits_->thread_ended(self);
+    waits_->thread_ended(stranger);
+    for (const Wait& wait : read()) {
+      if (!wait.header.kept && !wait.header.from_before) {
+        EXPECT_EQ(wait.header.thread, serial);
+      }
+    }
+  }
+}
+
 // The maps of tasks that there are in the kernel, ours among them: nobody but the programs has ours.
 std::vector<unique_fd> maps_of_tasks() {
   std::vector<unique_fd> maps;

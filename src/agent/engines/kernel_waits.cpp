@@ -100,8 +100,7 @@ Status KernelWaits::wait_until_seen() {
     ::nanosleep(&moment, nullptr);
     if (linux::find_in_bpf_map(parts_.threads.get(), &slot, &self) != 0) break;
   }
-  (void)linux::erase_in_bpf_map(parts_.slots.get(), &tid);
-  slots_.give_back(slot);
+  empty(tid, slot);
   // These sleeps were nobody's, and there was nobody else.
   const uint32_t key = 0;
   const std::vector<WaitCounters> none(linux::possible_cpus());
@@ -397,11 +396,17 @@ bool KernelWaits::make_known(const Entry& entry, const WaitingThread& thread) co
          linux::set_in_bpf_map(parts_.slots.get(), &entry.sleeper.tid, &entry.slot) == 0;
 }
 
+// The programs know it by its serial number until it ends: in that slot there must be none that it might have.
+void KernelWaits::empty(pid_t tid, uint32_t slot) {
+  WaitingThread nobody{};
+  nobody.serial = UINT32_MAX;
+  (void)linux::erase_in_bpf_map(parts_.slots.get(), &tid);
+  (void)linux::set_in_bpf_map(parts_.threads.get(), &slot, &nobody);
+  slots_.give_back(slot);
+}
+
 void KernelWaits::erase(const Entry& entry) {
-  const WaitingThread nobody{};
-  (void)linux::erase_in_bpf_map(parts_.slots.get(), &entry.sleeper.tid);
-  (void)linux::set_in_bpf_map(parts_.threads.get(), &entry.slot, &nobody);
-  slots_.give_back(entry.slot);
+  empty(entry.sleeper.tid, entry.slot);
   for (size_t which = 0; which < parts_.copies.size(); ++which) {
     if ((entry.places >> which & 1U) == 0) continue;
     (void)linux::erase_in_bpf_map(parts_.copies[which].get(), &entry.slot);

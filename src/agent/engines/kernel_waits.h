@@ -91,6 +91,7 @@ class KernelWaits final : public WaitFinder {
   bool give_place(Entry& entry, size_t which);
   ThreadTimes times_of(Entry& entry, const Now& seen);
   [[nodiscard]] bool make_known(const Entry& entry, const linux::bpf::WaitingThread& thread) const;
+  void empty(pid_t tid, uint32_t slot);
   void erase(const Entry& entry);
   void consume_waker(size_t size);
   [[nodiscard]] uint64_t epoch() const;
