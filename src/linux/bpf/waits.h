@@ -69,15 +69,22 @@ static ALWAYS_INLINE struct WaitingThread* thread_of_task(__u64 task, __u32* slo
   return is_trusted_task(task) && is_awake() ? thread : 0;
 }
 
+// Should the end of one ever go unseen, a thread of ours that has got its task is not taken for it: its process is
+// another.
+static ALWAYS_INLINE int stranger_is_here(const struct Seat* seat, __u64 task) {
+  return seat->stranger == task && seat->stranger_process == bpf_get_current_pid_tgid() >> 32;
+}
+
 // The thread that runs on this CPU now, if it is one of ours.
 static ALWAYS_INLINE struct WaitingThread* current_thread(__u64 task, __u32* slot) {
   struct bpf_pidns_info ids;
   struct Seat* seat = seat_of(task);
-  if (!seat || seat->stranger == task) return 0;
+  if (!seat || stranger_is_here(seat, task)) return 0;
   struct WaitingThread* thread = thread_on(seat, task, slot);
   if (thread) return is_trusted() && is_awake() ? thread : 0;
   if (bpf_get_ns_current_pid_tgid(settings.namespace_device, settings.namespace_inode, &ids, sizeof(ids)) != 0 ||
       ids.tgid != settings.process) {
+    seat->stranger_process = bpf_get_current_pid_tgid() >> 32;
     seat->stranger = task;  // until it ends
     return 0;
   }
@@ -90,6 +97,7 @@ static ALWAYS_INLINE struct WaitingThread* current_thread(__u64 task, __u32* slo
   const struct Seated seated = {*slot, thread->serial};
   if (!thread->known && bpf_map_update_elem(&tasks, &task, &seated, BPF_ANY) == 0) thread->known = 1;
   sit_down(seat, task, *slot, thread->serial);
+  if (seat->stranger == task) seat->stranger = 0;
   return thread;
 }
 

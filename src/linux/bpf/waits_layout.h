@@ -101,7 +101,8 @@ enum { kSeatBits = 13, kSeats = 1 << kSeatBits };
 struct Seat {
   __u64 stranger;  // a task of another process
   __u64 key;       // of a task and the thread that is in the slot
-  __u64 slot;
+  __u32 slot;
+  __u32 stranger_process;  // as the machine counts them
 };
 // And by a hash table, if another task has taken the place.
 struct Seated {
