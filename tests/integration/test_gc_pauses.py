@@ -91,7 +91,8 @@ def check(jdk, collector, file, recorded):
     at_least = 0.25 if collector == "Z" else 0.5
     assert gc["total_ns"] >= sum(recorded.pause_ns) * at_least
     assert gc["total_ns"] <= sum(stop.total for stop in recorded.collections)
-    assert max(recorded.pause_ns) * at_least <= gc["longest_ns"] <= max(stop.total for stop in recorded.collections)
+    # Pauses of microseconds: that the log's begins a little earlier, and lost its CPU just then, may be most of it.
+    assert max(recorded.pause_ns) * at_least - 100_000 <= gc["longest_ns"] <= max(stop.total for stop in recorded.collections)
     if collector in STOPPING:
         assert gc["count"] == COLLECTIONS <= recorded.counted["count"]
         # The beans count whole milliseconds.
