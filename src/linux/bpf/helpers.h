@@ -21,7 +21,6 @@ static __u64 (*const bpf_ktime_get_ns)(void) = (void*)BPF_FUNC_ktime_get_ns;
 static __u32 (*const bpf_get_smp_processor_id)(void) = (void*)BPF_FUNC_get_smp_processor_id;
 static long (*const bpf_get_ns_current_pid_tgid)(__u64 device, __u64 inode, struct bpf_pidns_info* out,
                                                  __u32 size) = (void*)BPF_FUNC_get_ns_current_pid_tgid;
-static __u32 (*const bpf_get_prandom_u32)(void) = (void*)BPF_FUNC_get_prandom_u32;
 static __u64 (*const bpf_get_current_task)(void) = (void*)BPF_FUNC_get_current_task;
 static __u64 (*const bpf_get_current_pid_tgid)(void) = (void*)BPF_FUNC_get_current_pid_tgid;
 static long (*const bpf_get_current_comm)(void* out, __u32 size) = (void*)BPF_FUNC_get_current_comm;
