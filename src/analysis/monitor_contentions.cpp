@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "analysis/partition_near.h"
 #include "analysis/prefetch.h"
 
 namespace tarsier::analysis {
@@ -120,6 +121,7 @@ void MonitorContentions::settle_period(uint32_t index, std::span<const Item> ite
     ((source & kExitBit) != 0 ? settled_->exits : settled_->enters)[source & ~kExitBit] = true;
   }
   for (const uint32_t i : late_enters_) settled_->enters[i] = true;
+  near_ = before;
   for (const uint32_t i : enters_) {
     const MonitorEnter& enter = events_->enters[i];
     const bool known = settled_->enters[i] || (!enter.entered && enter.end_ns <= period.timeline.since());
@@ -230,13 +232,9 @@ void MonitorContentions::tell(const MonitorEnter& enter, const std::vector<Holdi
 
 void MonitorContentions::cut(const Contention& contention, const std::vector<Holding>& holdings) {
   pieces_.start(contention);
-  // Nearly always it began not long ago.
-  constexpr std::ptrdiff_t kRecent = 64;
-  const bool recent =
-      std::ssize(holdings) > kRecent && holdings[holdings.size() - kRecent].begin_ns <= contention.begin_ns;
-  auto next =
-      std::upper_bound(recent ? holdings.end() - kRecent : holdings.begin(), holdings.end(), contention.begin_ns,
-                       [](int64_t time, const Holding& holding) { return time < holding.begin_ns; });
+  near_ =
+      partition_near(holdings, near_, [&](const Holding& holding) { return holding.begin_ns <= contention.begin_ns; });
+  auto next = holdings.begin() + static_cast<std::ptrdiff_t>(near_);
   if (next == holdings.begin()) {
     ++account_.forgotten;
     pieces_.until(next == holdings.end() ? INT64_MAX : next->begin_ns, Owner::unknown());

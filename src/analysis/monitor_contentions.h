@@ -71,6 +71,7 @@ class MonitorContentions {
   std::vector<uint32_t> enters_, late_enters_, done_;
   std::vector<MonitorEvent> gathered_;
   PieceList pieces_;
+  size_t near_ = 0;  // of a period's holdings: where the last contention began, since these come in the order of time
 };
 
 }  // namespace tarsier::analysis

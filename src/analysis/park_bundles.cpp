@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "analysis/partition_near.h"
+
 namespace tarsier::analysis {
 namespace {
 
@@ -155,11 +157,12 @@ void ParkBundles::find_holding_times(size_t first) {
   for (size_t i = first; i < releases_->size(); ++i) {
     Release& release = (*releases_)[i];
     if (release.thread.value >= pasts_.size()) continue;
-    const std::vector<EndedPark>& own = pasts_[release.thread.value].recent;
-    const auto after = std::partition_point(
-        own.begin(), own.end(), [&](const EndedPark& park) { return park.end_sequence < release.sequence; });
-    if (after == own.begin()) continue;
-    const EndedPark& last = *std::prev(after);
+    Past& releasing = pasts_[release.thread.value];
+    // Releases come target by target, and of each in the order of their numbers.
+    releasing.near = partition_near(releasing.recent, releasing.near,
+                                    [&](const EndedPark& park) { return park.end_sequence < release.sequence; });
+    if (releasing.near == 0) continue;
+    const EndedPark& last = releasing.recent[releasing.near - 1];
     if (last.blocker == release.lock && last.end_sequence > 0) release.held_since_ns = last.end_ns;
   }
   for (const uint32_t thread : parks_of_.groups()) {

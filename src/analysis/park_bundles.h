@@ -51,6 +51,7 @@ class ParkBundles {
     int64_t passed = 0;  // all unparks up to there belong to parks before
     LockIndex blocker = kNoLock;
     std::vector<EndedPark> recent;  // in their order
+    size_t near = 0;                // of these: where the last search ended
   };
 
   struct Number {

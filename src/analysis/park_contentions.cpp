@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "analysis/partition_near.h"
 #include "analysis/prefetch.h"
 
 namespace tarsier::analysis {
@@ -48,7 +49,7 @@ void ParkContentions::settle(const LockEvents& events, Horizon horizon, SettledE
     add_releases(releases_[by_lock_.groups()[slot]], added);
   }
   for (size_t slot = 0; slot < ready_.groups().size(); ++slot) {
-    const Releases& releases = releases_[ready_.groups()[slot]];
+    Releases& releases = releases_[ready_.groups()[slot]];
     for (const uint32_t& i : ready_.at(slot)) {
       const size_t ahead = static_cast<size_t>(&i - ready_.items().data()) + kPrefetchAhead;
       if (ahead < ready_.items().size()) prefetch(waiting_[ready_.items()[ahead]]);
@@ -68,7 +69,7 @@ void ParkContentions::add_releases(Releases& releases, std::span<const Release> 
   changes_ += added.size();
 }
 
-void ParkContentions::tell(const BundledPark& bundled, const Releases& releases) {
+void ParkContentions::tell(const BundledPark& bundled, Releases& releases) {
   const ThreadPark& park = bundled.park;
   Contention contention{.begin_ns = park.begin_ns,
                         .end_ns = park.end_ns,
@@ -81,7 +82,7 @@ void ParkContentions::tell(const BundledPark& bundled, const Releases& releases)
   sink_(contention, pieces_.pieces());
 }
 
-void ParkContentions::cut(const Contention& contention, const BundledPark& bundled, const Releases& releases) {
+void ParkContentions::cut(const Contention& contention, const BundledPark& bundled, Releases& releases) {
   const ThreadPark& park = bundled.park;
   pieces_.start(contention);
   const int64_t held_until = bundled.unparked ? std::min(bundled.unpark_ns, park.end_ns) : park.end_ns;
@@ -98,14 +99,12 @@ void ParkContentions::cut(const Contention& contention, const BundledPark& bundl
   pieces_.until(INT64_MAX, bundled.unparked && park.blocker != kNoLock ? Owner::hand_off() : Owner::unknown());
 }
 
-void ParkContentions::at_releases(const ThreadPark& park, int64_t last, const Releases& of_lock) {
+void ParkContentions::at_releases(const ThreadPark& park, int64_t last, Releases& of_lock) {
   const std::vector<Release>& releases = of_lock.kept;
-  // Nearly always it began not long ago.
-  constexpr std::ptrdiff_t kRecent = 64;
-  const bool recent = std::ssize(releases) > kRecent && releases[releases.size() - kRecent].sequence <= park.sequence;
-  const auto first =
-      std::upper_bound(recent ? releases.end() - kRecent : releases.begin(), releases.end(), park.sequence,
-                       [](int64_t sequence, const Release& release) { return sequence < release.sequence; });
+  // Parks come thread by thread, and of each in the order of their numbers.
+  of_lock.near =
+      partition_near(releases, of_lock.near, [&](const Release& release) { return release.sequence <= park.sequence; });
+  const auto first = releases.begin() + static_cast<std::ptrdiff_t>(of_lock.near);
   if (park.sequence < of_lock.forgotten) {
     ++account_.forgotten;
     pieces_.until(first == releases.end() ? INT64_MAX : first->time_ns, Owner::unknown());

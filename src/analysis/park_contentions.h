@@ -29,12 +29,13 @@ class ParkContentions {
   struct Releases {
     std::vector<Release> kept;
     int64_t forgotten = 0;  // up to this number
+    size_t near = 0;        // of those that are kept: where the last search ended
   };
 
   void add_releases(Releases& releases, std::span<const Release> added);
-  void tell(const BundledPark& bundled, const Releases& releases);
-  void cut(const Contention& contention, const BundledPark& bundled, const Releases& releases);
-  void at_releases(const ThreadPark& park, int64_t last, const Releases& releases);
+  void tell(const BundledPark& bundled, Releases& releases);
+  void cut(const Contention& contention, const BundledPark& bundled, Releases& releases);
+  void at_releases(const ThreadPark& park, int64_t last, Releases& releases);
   void forget_old_releases(int64_t newest);
 
   const LockCode& code_;
