@@ -89,6 +89,7 @@ void FragmentCapture::take(SampledThread& thread, const siginfo_t& info, void* u
       if (fragment.virtual_id != 0) thread.named_virtual_id = fragment.virtual_id;
     }
     std::memcpy(head, &fragment, sizeof(fragment));
+    if (witness_ != nullptr) witness_->ask(thread.env, header.thread, header.time_ns, ucontext);
     ring_.commit(out);
   } else {
     drop(Drop::kRingFull);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 
+#include "capture/agct_witness.h"
 #include "capture/java_bottoms.h"
 #include "capture/signal_capture.h"
 #include "hotspot/sigsafe/fragment.h"
@@ -42,6 +43,9 @@ class FragmentCapture final : public SignalCapture {
   // Before activate(): of no stack is more copied.
   void limit_stack(uint32_t bytes) noexcept { limit_ = bytes; }
 
+  // Before activate(): asked about every sample. Must live as long.
+  void set_witness(AgctWitness* witness) noexcept { witness_ = witness; }
+
   // Before activate(): where the JVM keeps virtual threads, if it has any. Must live as long.
   void set_virtual_threads(const hotspot::VirtualThreadLayout* layout) noexcept { virtual_threads_ = layout; }
 
@@ -59,6 +63,7 @@ class FragmentCapture final : public SignalCapture {
   uint32_t limit_ = kMaxDeepStack;
   JavaBottoms bottoms_;
   const hotspot::VirtualThreadLayout* virtual_threads_ = nullptr;
+  AgctWitness* witness_ = nullptr;  // null: nobody asks
 };
 
 }  // namespace tarsier::capture

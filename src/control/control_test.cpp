@@ -69,6 +69,7 @@ TEST(AgentString, names_some_engines_or_means_all_that_change_nothing) {
   EXPECT_EQ(to_agent_string(waits), "waits=1ms-2s,waitsby=watcher");
   EXPECT_EQ(to_agent_string(parse_agent_string("cpu,fragmentsize=16k")->session), "cpu,fragmentsize=16384");
   EXPECT_EQ(to_agent_string(parse_agent_string("cpu,walks=both")->session), "cpu,walks=both");
+  EXPECT_EQ(parse_agent_string("cpu,walks=agct")->session.walks, "agct");
   EXPECT_FALSE(parse_agent_string("cpu,walks=none"));
   EXPECT_FALSE(parse_agent_string("waits=2s-1ms"));
   EXPECT_FALSE(parse_agent_string("waitsby=magic"));

@@ -222,8 +222,8 @@ constexpr std::array<Row, 27> kRows = {{
      [](const SessionOptions& o) -> std::string { return o.native ? "native" : ""; }},
     {"walks", Row::Takes::kValue,
      [](AgentString& a, std::string_view v) -> Status {
-       if (v != "whole" && v != "both") {
-         return Error{Errc::kUsage, "'" + std::string(v) + "' is no way to walk: write whole or both"};
+       if (v != "whole" && v != "both" && v != "agct") {
+         return Error{Errc::kUsage, "'" + std::string(v) + "' is no way to walk: write whole, both or agct"};
        }
        a.session.walks = v;
        return {};

@@ -3,10 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 
 #include "agent/engines/agct_decoder.h"
+#include "agent/engines/method_ids.h"
 #include "agent/engines/native_code.h"
 #include "agent/engines/signal_engine.h"
 #include "base/mapping.h"
@@ -26,7 +26,7 @@ class AgctEngine final : public SignalEngine {
   Result<control::EngineReport> probe() override;
   void settle() override { decoder_->forget_ended_threads(); }
   std::vector<std::string> warnings() override;
-  void on_class_prepare(jvmtiEnv* jvmti, jclass klass) override { make_ids_of(jvmti, klass); }
+  void on_class_prepare(jvmtiEnv* jvmti, jclass klass) override { ids_.make(jvmti, klass); }
 
  private:
   Status prepare() override;
@@ -36,15 +36,13 @@ class AgctEngine final : public SignalEngine {
   void let_go_of_memory() override { scratch_ = Mapping(); }
   void decode(const uint8_t* record) override { decoder_->decode(*reinterpret_cast<const AgctRecord*>(record)); }
   void add_to(EngineStats& stats) override;
-  Status make_method_ids();
-  void make_ids_of(jvmtiEnv* jvmti, jclass klass);
 
   capture::AgctFunction agct_ = nullptr;
   std::unique_ptr<AgctDecoder> decoder_;
   const NativeCode native_;
   Mapping scratch_;
   size_t scratch_count_ = 0;
-  std::atomic<int64_t> method_ids_{0}, classes_{0};
+  MethodIds ids_;
 };
 
 Result<control::EngineReport> AgctEngine::probe() {
@@ -74,7 +72,7 @@ Status AgctEngine::prepare() {
   scratch_count_ = static_cast<size_t>(std::clamp<long>(2 * cpus + 2, 4, 128));
   scratch_ = Mapping(scratch_count_ * AgctCapture::scratch_size(context_.options.max_depth));
   if (!scratch_) return Error{Errc::kFailed, "no memory for the sample ring"};
-  return make_method_ids();
+  return ids_.make_all(context_.jvm);
 }
 
 std::unique_ptr<capture::SignalCapture> AgctEngine::make_capture(capture::Clock& clock,
@@ -91,43 +89,14 @@ std::vector<std::string> AgctEngine::warnings() {
   return warnings;
 }
 
-// AsyncGetCallTrace can't make jmethodIDs in a handler: those of every class must exist before.
-Status AgctEngine::make_method_ids() {
-  jvmtiEnv* jvmti = context_.jvm.jvmti();
-  for (const jvmtiEvent event : {JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_CLASS_PREPARE}) {
-    if (jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr) != JVMTI_ERROR_NONE) {
-      return Error{Errc::kUnsupported, "the JVM does not tell about class loading, which AsyncGetCallTrace needs"};
-    }
-  }
-  jint count = 0;
-  JvmtiMemory<jclass> classes(jvmti);
-  if (jvmti->GetLoadedClasses(&count, classes.out()) != JVMTI_ERROR_NONE) {
-    return Error{Errc::kFailed, "the JVM does not list its classes"};
-  }
-  for (jint i = 0; i < count; ++i) {
-    make_ids_of(jvmti, classes.get()[i]);
-    context_.jvm.jni()->DeleteLocalRef(classes.get()[i]);
-  }
-  return {};
-}
-
-void AgctEngine::make_ids_of(jvmtiEnv* jvmti, jclass klass) {
-  jint count = 0;
-  JvmtiMemory<jmethodID> methods(jvmti);
-  if (jvmti->GetClassMethods(klass, &count, methods.out()) != JVMTI_ERROR_NONE) return;  // an array, or not prepared
-  method_ids_.fetch_add(count, std::memory_order_relaxed);
-  classes_.fetch_add(1, std::memory_order_relaxed);
-}
-
 void AgctEngine::add_to(EngineStats& stats) {
   const SampleEvents::Counts& counts = decoder_->counts();
   stats.written = counts.written;
   stats.failed = counts.failed;
   stats.memory = stats.memory + Bytes(static_cast<int64_t>(scratch_.size()));
   stats.counters["imprecise samples"] = static_cast<int64_t>(counts.imprecise);
-  stats.counters["jmethodIDs"] = method_ids_.load();
-  // A cell and an entry in its class's cache each, and a header per class.
-  stats.counters["jmethodID bytes (estimated)"] = method_ids_.load() * 16 + classes_.load() * 32;
+  stats.counters["jmethodIDs"] = ids_.count();
+  stats.counters["jmethodID bytes (estimated)"] = ids_.bytes();
   std::tie(stats.hottest, stats.hottest_share) = decoder_->hottest();
 }
 

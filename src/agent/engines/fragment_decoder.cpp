@@ -279,9 +279,10 @@ void FragmentDecoder::decode(const capture::FragmentRecord& record, uint32_t num
   if (redefinitions_.now() > 0) methods_->set_redefined();
   // What is kept has no weight of its own.
   walker_->set_released(is_sample(events_.event()) || record.waits ? 0 : record.weight_ns);
-  walked_.leaves_out_reused =
-      !may_be_repeated && !record.waits && comparison_ == nullptr && saver_ == nullptr && native_names_ == nullptr;
+  walked_.leaves_out_reused = !may_be_repeated && !record.waits && comparison_ == nullptr && saver_ == nullptr &&
+                              native_names_ == nullptr && witness_ == nullptr;
   walk(record.fragment(), last, may_be_repeated, stack_);
+  if (witness_ != nullptr) hear_witness(record);
   const Marker* root = root_of(known);
   was_of_jvm_ = root != nullptr;
   if (was_of_jvm_) {
@@ -403,6 +404,13 @@ void FragmentDecoder::learn_bottom(const capture::FragmentRecord& record, Steady
 
 void FragmentDecoder::save(const capture::FragmentRecord& record, bool wrong) {
   saver_->consider(record, {walked_, wrong, copied_at(record), now()});
+}
+
+void FragmentDecoder::hear_witness(const capture::FragmentRecord& record) {
+  capture::AgctWitness::Testimony testimony;
+  if (!witness_->find(record.thread, record.time_ns, testimony)) return;
+  agreement_.add(walked_, testimony, *methods_);
+  witness_->forget();
 }
 
 void FragmentDecoder::learn_name(const hotspot::Fragment& fragment) {

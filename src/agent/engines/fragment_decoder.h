@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "agent/agct_agreement.h"
 #include "agent/engines/engine.h"
 #include "agent/engines/fragment_saver.h"
 #include "agent/engines/jvm_stack_end.h"
@@ -99,6 +100,10 @@ class FragmentDecoder {
     uint64_t walks = 0, reused = 0, different = 0;
   };
   [[nodiscard]] const Comparison* comparison() const { return comparison_.get(); }
+  // Asked about every sample; must live as long.
+  void set_witness(capture::AgctWitness& witness) { witness_ = &witness; }
+  // Null without a witness.
+  [[nodiscard]] const AgctAgreement* agreement() const { return witness_ != nullptr ? &agreement_ : nullptr; }
   // Null unless fragments are saved.
   [[nodiscard]] const FragmentSaver* saver() const { return saver_.get(); }
 
@@ -212,6 +217,7 @@ class FragmentDecoder {
   void walk(const hotspot::Fragment& fragment, LastStack& last, bool whole, Stack& out);
   void compare_with_whole(const hotspot::Fragment& fragment);
   void save(const capture::FragmentRecord& record, bool wrong);
+  void hear_witness(const capture::FragmentRecord& record);
   [[nodiscard]] std::string_view wait_of(const capture::FragmentRecord& record) const;
   void learn_name(const hotspot::Fragment& fragment);
   Frame frame_of(const hotspot::WalkedFrame& walked);
@@ -262,6 +268,8 @@ class FragmentDecoder {
   linux::KernelSymbols kernel_symbols_;
   const bool incremental_;
   std::unique_ptr<Comparison> comparison_;
+  capture::AgctWitness* witness_ = nullptr;
+  AgctAgreement agreement_;
   std::vector<LastOf> last_of_;  // by a part of the thread's number
   RecordedStack nothing_known_;
   using KeptStacks = std::unordered_map<uint32_t, Stack>;

@@ -77,6 +77,18 @@ void FragmentDecoding::add_to(EngineStats& stats) const {
     stats.counters["walks: compared, with frames that were known"] = static_cast<int64_t>(comparison->reused);
     stats.counters["walks: different from whole ones"] = static_cast<int64_t>(comparison->different);
   }
+  if (const AgctAgreement* agreement = decoder_->agreement()) {
+    for (size_t i = 0; i < static_cast<size_t>(Agreement::kCount); ++i) {
+      for (size_t j = 0; j < static_cast<size_t>(hotspot::WalkStart::kCount); ++j) {
+        const auto which = static_cast<Agreement>(i);
+        const auto start = static_cast<hotspot::WalkStart>(j);
+        stats
+            .counters["beside AsyncGetCallTrace: " + std::string(name_of(which)) + ", " + std::string(name_of(start))] =
+            static_cast<int64_t>(agreement->count(which, start));
+      }
+    }
+    for (const std::string& example : agreement->examples()) ++stats.counters["for example: " + example];
+  }
   if (const auto* native = decoder_->native_counts()) {
     stats.counters["native: samples in native code"] = static_cast<int64_t>(native->samples);
     stats.counters["native: with all their native frames"] = static_cast<int64_t>(native->complete);

@@ -70,6 +70,10 @@ Result<std::vector<std::unique_ptr<Engine>>> make_engines(EngineContext& context
   if (context.options.native && !fragments) {
     return Error{Errc::kUsage, "native frames are found by the CPU engine 'fragment' only"};
   }
+  const bool by_kernel = context.options.clock == kKernelClock || context.options.clock == kRingClock;
+  if (context.options.walks == "agct" && (!fragments || by_kernel)) {
+    return Error{Errc::kUsage, "AsyncGetCallTrace is asked by the CPU engine 'fragment' with a clock that signals"};
+  }
   if (context.options.native && context.options.save_fragments > 0) {
     return Error{Errc::kUsage, "fragments are saved with what their Java frames take: not together with native frames"};
   }
