@@ -1,8 +1,10 @@
 #include "analysis/live_locks.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "analysis/lock_verdict.h"
+#include "base/clock.h"
 
 namespace tarsier::analysis {
 namespace {
@@ -20,8 +22,10 @@ constexpr int64_t kSilence = 2'000'000'000;
 
 }  // namespace
 
-LiveLocks::LiveLocks(const std::string& path) : tail_(path) {
+LiveLocks::LiveLocks(const std::string& path)
+    : tail_(path), budget_(kShareOfCpu, recording::Tail::kMostBytes), looked_at_(monotonic_now()) {
   begin();
+  tail_.read_at_most(budget_.bytes());
 }
 
 void LiveLocks::begin() {
@@ -32,8 +36,14 @@ void LiveLocks::begin() {
 }
 
 Status LiveLocks::look(int64_t now_ns) {
+  const Nanos begin = clock_now(CLOCK_THREAD_CPUTIME_ID);
   if (Status read = tail_.look(*loader_); !read) return read;
   pass_->advance(loader_->so_far(), now_ns - kSilence);
+  const Nanos now = monotonic_now();
+  budget_.looked(tail_.bytes_read(), clock_now(CLOCK_THREAD_CPUTIME_ID) - begin, now - looked_at_);
+  tail_.read_at_most(budget_.bytes());
+  looked_at_ = now;
+  before_ = std::exchange(last_, std::exchange(now_, {tail_.visited(), tail_.skipped()}));
   return {};
 }
 
@@ -49,7 +59,11 @@ LiveTop LiveLocks::top_of(const LockProfile& profile, const AspectKeys& keys, si
   LiveTop top;
   top.blocked_ns = profile.total();
   top.count = profile.nodes[0].contentions.count();
-  top.skipped = tail_.skipped();
+  const auto share = [](uint64_t read, uint64_t skipped) {
+    return read + skipped == 0 ? 1 : static_cast<double>(read) / static_cast<double>(read + skipped);
+  };
+  top.read_share = share(now_.read - before_.read, now_.skipped - before_.skipped);
+  top.read_in_all = share(now_.read, now_.skipped);
   std::vector<const LockNode*> leaves;
   for (const LockNode& node : profile.nodes) {
     if (node.level == profile.by.size()) leaves.push_back(&node);

@@ -33,23 +33,24 @@ bool is_terminal() {
   return ::isatty(STDOUT_FILENO) == 1 && (type == nullptr || std::string_view(type) != "dumb");
 }
 
-std::string per_second(uint64_t count, Nanos time) {
-  const double rate = time.count > 0 ? static_cast<double>(count) * 1e9 / static_cast<double>(time.count) : 0;
+// `share`: of the events that were read.
+std::string per_second(uint64_t count, Nanos time, double share) {
+  const double rate = time.count > 0 ? static_cast<double>(count) * 1e9 / static_cast<double>(time.count) / share : 0;
   return analysis::words_of_count(static_cast<uint64_t>(std::llround(rate)));
 }
 
 }  // namespace
 
 std::string live_text(const analysis::LiveTop& top, Nanos time, size_t width) {
-  const double waiting = time.count > 0 ? static_cast<double>(top.blocked_ns) / static_cast<double>(time.count) : 0;
+  const double share = std::max(top.read_share, 1e-6);
+  const double waiting =
+      time.count > 0 ? static_cast<double>(top.blocked_ns) / static_cast<double>(time.count) / share : 0;
   char text[64];
   std::snprintf(text, sizeof text, "%.2f", waiting);
-  std::string out = "lock waiting: " + std::string(text) + " threads, " + per_second(top.count, time) +
+  std::string out = "lock waiting: " + std::string(text) + " threads, " + per_second(top.count, time, share) +
                     " contentions/s (of some seconds ago)\n";
-  if (top.skipped > 0) {
-    out += "  " + analysis::words_of_count(top.skipped) +
-           " events were skipped so far: there were more than are read at a time\n";
-  }
+  if (share < 1)
+    out += "  reckoned from " + analysis::words_of_share(share) + " of the events, so that looking costs little\n";
   if (top.rows.empty()) return out + "  nobody is blocked by a lock\n";
   constexpr size_t kNumbers = 8 + 10 + 2, kGaps = 4;
   const size_t names = (width - std::min(width - 30, kNumbers + kGaps)) / 3;
@@ -59,11 +60,11 @@ std::string live_text(const analysis::LiveTop& top, Nanos time, size_t width) {
   };
   out += "   share   times/s  " + cell("lock") + "  " + cell("blocked") + "  held by\n";
   for (const analysis::LiveContention& row : top.rows) {
-    const double share =
+    const double of_all =
         top.blocked_ns > 0 ? static_cast<double>(row.blocked_ns) / static_cast<double>(top.blocked_ns) : 0;
-    out += exporting::pad_left(analysis::words_of_share(share), 8) +
-           exporting::pad_left(per_second(row.count, time), 10) + "  " + cell(row.lock) + "  " + cell(row.blocked) +
-           "  " + exporting::cut_front(exporting::visible(row.owner), names) + "\n";
+    out += exporting::pad_left(analysis::words_of_share(of_all), 8) +
+           exporting::pad_left(per_second(row.count, time, share), 10) + "  " + cell(row.lock) + "  " +
+           cell(row.blocked) + "  " + exporting::cut_front(exporting::visible(row.owner), names) + "\n";
   }
   return out;
 }
@@ -100,11 +101,16 @@ void LiveView::draw(const analysis::LiveTop& top, Nanos time) {
 }
 
 void LiveView::finish() {
+  locks_.read_all();
   look();
   analysis::LiveTop rest;
   const std::string verdict = locks_.finish(rest, kRows);
   if (rest.count > 0) draw(rest, monotonic_now() - last_);
-  if (!verdict.empty()) print(exporting::visible(verdict) + "\n");
+  if (verdict.empty()) return;
+  const std::string read = rest.read_in_all < 1 ? " (Of " + analysis::words_of_share(rest.read_in_all) +
+                                                      " of the events, which is what was read.)"
+                                                : "";
+  print(exporting::visible(verdict + read) + "\n");
 }
 
 }  // namespace tarsier::cli

@@ -30,13 +30,19 @@ class Tail {
   // What the file's further looks will not need: events, not constants; and all of the chunks before the current one.
   // Each range is told once.
   std::vector<ByteRange> take_passed() { return std::exchange(passed_, {}); }
-  // Events that were skipped, of the selected types.
+  // From the next look on.
+  void read_at_most(size_t bytes) { most_bytes_ = bytes; }
+  // Events that were skipped, and those that were not, of the selected types.
   [[nodiscard]] uint64_t skipped() const { return skipped_; }
+  [[nodiscard]] uint64_t visited() const { return visited_; }
+  // By the last look.
+  [[nodiscard]] size_t bytes_read() const { return bytes_read_; }
 
  private:
   std::string path_;
   size_t most_bytes_;
-  uint64_t skipped_ = 0;
+  uint64_t skipped_ = 0, visited_ = 0;
+  size_t bytes_read_ = 0;
   uint64_t chunk_at_ = 0;
   uint64_t position_ = 0;  // in the chunk: read up to there
   std::vector<ByteRange> passed_;
