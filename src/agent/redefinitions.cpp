@@ -6,7 +6,6 @@
 #include <atomic>
 #include <optional>
 
-#include "base/clock.h"
 #include "linux/elf.h"
 
 namespace tarsier::agent {
@@ -48,42 +47,55 @@ Redefinitions::Own::~Own() {
   if (count_ != nullptr && *count_ != before_ + 1) g_own.fetch_sub(1);
 }
 
+Redefinitions::Redefinitions(const volatile uint64_t* count, const volatile bool* any) : count_(count), any_(any) {
+  last_count_ = this->count();
+}
+
 uint64_t Redefinitions::count() const {
-  if (count_ == nullptr) return 0;
+  if (count_ == nullptr) return seen_;
   const uint64_t all = *count_, own = g_own.load();
   return std::max(all > own ? all - own : 0, last_count_);  // one of our own is counted before it is over
 }
 
 Redefinitions Redefinitions::find(const LibJvm& lib) {
   const Places& places = places_of(lib);
-  Redefinitions found;
-  found.count_ = reinterpret_cast<const volatile uint64_t*>(places.count);
-  found.any_ = reinterpret_cast<const volatile bool*>(places.any);
-  found.last_count_ = found.count();
-  return found;
+  return {reinterpret_cast<const volatile uint64_t*>(places.count), reinterpret_cast<const volatile bool*>(places.any)};
 }
 
-void Redefinitions::begin() {
+void Redefinitions::begin(uint64_t time_ns) {
   constexpr uint64_t kUntilFreed = 10'000'000'000;
-  const auto time = static_cast<uint64_t>(clock_now(CLOCK_MONOTONIC).count);
   if (const uint64_t now = count(); now != last_count_) {
-    settles_at_ = time + kUntilFreed;
+    settles_at_ = time_ns + kUntilFreed;
     last_count_ = now;
   }
   // Of 11 and 12 it is only known that there has been one.
   const bool was_settled = settled_;
-  settled_ = time >= settles_at_ && (any_ == nullptr || !*any_);
-  if (settled_ && was_settled) return;
+  settled_ = time_ns >= settles_at_ && (any_ == nullptr || !*any_);
+  if (settled_ && !was_settled) {
+    add(time_ns, ++now_);
+  } else if (!settled_) {
+    // Somewhere between the last beginning and this one there was the first. What was known before may have held then,
+    // but what has been confirmed of the time before it has not been of that time: it gets a number of its own.
+    if (was_settled) {
+      add(last_begin_, now_ + 1);
+      now_ += 2;
+    }
+    add(time_ns, now_++);
+  }
+  last_begin_ = time_ns;
+}
+
+void Redefinitions::add(uint64_t time_ns, uint64_t at) {
   constexpr size_t kMost = 4096;
   if (beginnings_.size() == kMost) beginnings_.erase(beginnings_.begin(), beginnings_.begin() + kMost / 2);
-  beginnings_.push_back({time, ++now_});
+  beginnings_.push_back({time_ns, at});
 }
 
 uint64_t Redefinitions::at(uint64_t time_ns) const {
-  auto after = std::upper_bound(beginnings_.begin(), beginnings_.end(), time_ns,
-                                [](uint64_t time, const Beginning& beginning) { return time < beginning.time_ns; });
-  if (settled_ && after == beginnings_.end()) return now_;
-  return after == beginnings_.begin() ? 0 : (after - 1)->epoch - 1;
+  const auto after =
+      std::upper_bound(beginnings_.begin(), beginnings_.end(), time_ns,
+                       [](uint64_t time, const Beginning& beginning) { return time < beginning.time_ns; });
+  return after == beginnings_.begin() ? 0 : (after - 1)->at;
 }
 
 }  // namespace tarsier::agent

@@ -25,32 +25,42 @@ class Redefinitions {
     uint64_t before_;
   };
 
-  // Of a libjvm without symbols, as that of 8 is, it is not known: then it is as if there were none.
   static Redefinitions find(const LibJvm& lib);
+  // The JVM's count, or whether there has been one. Of a libjvm without symbols, as that of 8 is, neither is known:
+  // then those count that saw_one() tells.
+  Redefinitions(const volatile uint64_t* count, const volatile bool* any);
 
-  // Before a batch of samples is decoded.
-  void begin();
+  // Before a batch of samples is decoded, and whenever one goes_on().
+  void begin(uint64_t time_ns);
+  // By the JVM. If not:
+  [[nodiscard]] bool are_told() const { return count_ != nullptr || any_ != nullptr; }
+  // A class that was redefined has been met.
+  void saw_one() { ++seen_; }
   [[nodiscard]] uint64_t now() const { return now_; }
   // Since begin().
   [[nodiscard]] bool goes_on() const { return count() != last_count_; }
   // The last epoch that was over at that time. While classes are being redefined, and for a while after that, every
   // batch is an epoch of its own, since what lies somewhere now tells nothing about what lay there before; otherwise
-  // the epoch that has begun never ends.
+  // it is the epoch of that time, which never ends.
   [[nodiscard]] uint64_t at(uint64_t time_ns) const;
 
  private:
   [[nodiscard]] uint64_t count() const;
 
   struct Beginning {
-    uint64_t time_ns, epoch;
+    uint64_t time_ns;
+    uint64_t at;  // what at() tells from then on
   };
-  const volatile uint64_t* count_ = nullptr;
-  const volatile bool* any_ = nullptr;
+  void add(uint64_t time_ns, uint64_t at);
+
+  const volatile uint64_t* count_;
+  const volatile bool* any_;
+  uint64_t seen_ = 0;
   uint64_t last_count_ = 0;
-  uint64_t settles_at_ = 0;  // ns
+  uint64_t last_begin_ = 0, settles_at_ = 0;  // ns
   bool settled_ = true;
   uint64_t now_ = 0;
-  std::vector<Beginning> beginnings_;  // of the last epochs
+  std::vector<Beginning> beginnings_;  // the last ones
 };
 
 }  // namespace tarsier::agent

@@ -60,6 +60,7 @@ class ClassImage {
     }
   }
   void name(const std::string& class_name) { jvm.image.put(klass_, symbol(class_name)); }
+  void version(int32_t redefinitions) { jvm.image.put(pool_ + 20, redefinitions); }
   Address method(const std::string& method_name, const std::vector<uint8_t>& code, const std::vector<uint8_t>& lines) {
     const Address method = jvm.image.reserve(24);
     fill(method, method_name, code, lines);
@@ -304,6 +305,56 @@ TEST(Methods, what_was_read_while_classes_were_unloaded_is_not_believed) {
   methods->set_epochs(3, 2);
   EXPECT_EQ(methods->at(method), work);
   EXPECT_FALSE(methods->is_loaded(*work));
+}
+
+// The JVM frees the old methods of a redefined class without counting that, and lays out the new ones as it did before.
+TEST(Methods, what_is_there_again_after_redefinitions_is_not_what_was_there_in_between) {
+  ClassImage image(true);
+  const Address method = image.method("never_runs", {1}, {});
+  const Address layout = *image.jvm.image.read<Address>(method + 8);
+  const auto structs = image.jvm.load();
+  auto methods = Methods::find(image.jvm.image, *structs, 25);
+  ASSERT_TRUE(methods);
+  methods->set_redefined();
+  image.version(1);
+  methods->set_epochs(5, 4);
+  EXPECT_EQ(methods->at(method), nullptr);  // met for the first time
+  methods->set_epochs(6, 5);
+  ASSERT_NE(methods->at(method), nullptr);  // still there, so it was
+  // A stack is copied that has another method of version 2 there; when it is decoded there is version 3.
+  image.fill(method, "runs", {1}, {});
+  image.version(2);
+  image.jvm.image.put(method + 8, layout);
+  image.version(3);
+  methods->set_epochs(8, 7);
+  EXPECT_EQ(methods->at(method), nullptr);
+  methods->set_epochs(9, 8);
+  const MethodInfo* again = methods->at(method);
+  ASSERT_NE(again, nullptr);
+  EXPECT_EQ(again->class_version, 3u);
+}
+
+TEST(Methods, tell_of_a_class_that_has_been_redefined) {
+  ClassImage image(true);
+  const Address method = image.method("work", {1}, {}), another = image.method("play", {1}, {});
+  const auto structs = image.jvm.load();
+  auto methods = Methods::find(image.jvm.image, *structs, 25);
+  ASSERT_TRUE(methods);
+  int told = 0;
+  methods->on_redefinition([&] { ++told; });
+  image.version(7);  // as a class of the JVM's archive has, which nobody has redefined
+  ASSERT_NE(methods->at(method), nullptr);
+  methods->set_epochs(1, 1);
+  ASSERT_NE(methods->at(another), nullptr);
+  EXPECT_EQ(told, 0);
+  image.version(8);
+  methods->set_epochs(2, 2);
+  ASSERT_NE(methods->at(method), nullptr);
+  EXPECT_EQ(told, 1);
+  image.version(7);  // an old one that a thread is still in
+  methods->set_epochs(3, 3);
+  ASSERT_NE(methods->at(method), nullptr);
+  EXPECT_EQ(told, 1);
 }
 
 TEST(Edges, are_right_if_the_bytecode_calls_a_method_of_that_name) {

@@ -68,6 +68,9 @@ Result<Methods> Methods::find(const Memory& memory, const VmStructs& structs, in
   l.pool_holder = need("ConstantPool", "_pool_holder");
   l.pool_length = need("ConstantPool", "_length");
   l.pool_size = size("ConstantPool");
+  // Not exported, but behind the length in all releases from 8 to 25. Of a class from the JVM's archive it does not
+  // begin with 0.
+  l.pool_version = l.pool_length + sizeof(int32_t);
   l.klass_name = need("Klass", "_name");
   l.klass_methods = need("InstanceKlass", "_methods");
   l.array_data = structs.offset("Array<Method*>", "_data").value_or(8);
@@ -92,7 +95,8 @@ const MethodInfo* Methods::at(Address method) {
   const auto it = methods_.find(method);
   if (it != methods_.end()) {
     const Known& known = it->second;
-    const bool may_be_back = known.had_another && (known.info->class_serial == 0 || redefined_);
+    // A class that can be told from all others, and its versions from each other, does not come back.
+    const bool may_be_back = known.had_another && known.info->class_serial == 0;
     if (may_be_back && !settled_epoch()) return nullptr;
     if (is_confirmed(*known.info, known.since)) {
       if (!known.had_another) recent = {method, known.info.get(), known.since};
@@ -166,6 +170,15 @@ class Methods::Reading {
     note();
     return true;
   }
+  // With something that may be missing, and is 0 then: the memory that goes with saved fragments is what was read.
+  template <class T>
+  bool read_with(Address from, T& field) {
+    want(from, field);
+    if (read()) return true;
+    wanted_.pop_back();
+    field = {};
+    return read();
+  }
   // With something that is no evidence, if all of it can be read; nothing is done if not.
   bool read_along(void* out, Address from, size_t size) {
     wanted_.push_back({out, from, size});
@@ -232,6 +245,7 @@ std::unique_ptr<Methods::Found> Methods::read(Address method, MethodEvidence& ev
   out->of_class = facts->name;
   out->class_name = facts->name->name;
   out->class_serial = facts->serial;
+  out->class_version = facts->version;
   out->code = out->const_method + l.const_method_size;
   out->code_size = code_size;
   const std::span<const uint8_t> known(head.data(), has_head ? head.size() : 0);
@@ -298,7 +312,7 @@ const Methods::ClassFacts* Methods::class_of(Address pool) {
   Address holder = 0, symbol = 0;
   reading.want(pool + l.pool_holder, holder);
   reading.want(pool + l.pool_length, facts.length);
-  if (!reading.read() || !plausible(holder)) return nullptr;
+  if (!reading.read_with(pool + l.pool_version, facts.version) || !plausible(holder)) return nullptr;
   reading.want(holder + l.klass_name, symbol);
   reading.want(holder + l.klass_methods, facts.array);
   if (const auto serial = serial_.offset()) reading.want(&facts.serial, holder + *serial, ClassSerial::kBytes);
@@ -315,6 +329,7 @@ const Methods::ClassFacts* Methods::class_of(Address pool) {
   bytes_ += name->memory_used();
   facts.name = std::move(name);
   serial_.learn(*memory_, holder);
+  see_version(holder, facts);
   classes_bytes_ += sizeof(facts) + facts.methods.size() * sizeof(Address);
   constexpr size_t kMostBytes = 2 << 20;
   if (classes_bytes_ > kMostBytes) {
@@ -322,6 +337,20 @@ const Methods::ClassFacts* Methods::class_of(Address pool) {
     classes_bytes_ = 0;
   }
   return &classes_.emplace(pool, std::move(facts)).first->second;
+}
+
+// Its old versions may still be in use, so lower ones tell nothing.
+void Methods::see_version(Address klass, const ClassFacts& facts) {
+  if (!tell_redefinition_) return;
+  constexpr size_t kMost = 1 << 14;
+  if (versions_.size() >= kMost) versions_.clear();
+  const auto [it, is_new] = versions_.try_emplace(klass, Version{facts.serial, facts.version});
+  if (is_new) return;
+  Version& known = it->second;
+  const bool is_same_class = known.serial == facts.serial;
+  if (is_same_class && facts.version <= known.version) return;
+  known = {facts.serial, facts.version};
+  if (is_same_class) tell_redefinition_();
 }
 
 bool Methods::read_symbols(std::span<const Symbol> symbols, MethodEvidence& evidence) const {

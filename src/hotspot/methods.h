@@ -31,6 +31,7 @@ struct MethodLabel {
 struct MethodInfo {
   Address method = 0, const_method = 0, pool = 0, name_symbol = 0;
   uint64_t class_serial = 0;    // 0: not known
+  uint32_t class_version = 0;   // grows with every redefinition of the class, so that none comes back
   std::string_view class_name;  // java/lang/String; stays as long as this
   std::string name, signature;
   uint16_t access = 0;
@@ -64,6 +65,8 @@ class Methods {
   }
   // Classes have been redefined: then methods change while their class stays.
   void set_redefined() { redefined_ = true; }
+  // Is told when a class is met that has been redefined since it was met before.
+  void on_redefinition(std::function<void()> tell) { tell_redefinition_ = std::move(tell); }
   // Tells the present epoch at any time. What is read while classes go may be anything, so it is asked after each read.
   void watch_epoch(std::function<uint64_t()> epoch) { epoch_ = std::move(epoch); }
   // What lay there when the stack was copied; null if that was no method, or if it can't be told any more, since
@@ -97,7 +100,7 @@ class Methods {
     uint64_t const_method = 0, access_flags = 0;
     uint64_t constants = 0, flags = 0, code_size = 0, name_index = 0, signature_index = 0;
     uint64_t const_method_words = 0, const_method_size = 0;
-    uint64_t pool_holder = 0, pool_length = 0, pool_size = 0;
+    uint64_t pool_holder = 0, pool_length = 0, pool_version = 0, pool_size = 0;
     uint64_t klass_name = 0, klass_methods = 0;
     uint64_t array_data = 0;
     uint64_t symbol_length = 0, symbol_body = 0;
@@ -117,8 +120,9 @@ class Methods {
   };
   // What is known of a class as long as its methods are read, by the address of its constants.
   struct ClassFacts {
-    int32_t length = 0;  // of the constants
-    Address array = 0;   // of the methods
+    int32_t length = 0;    // of the constants
+    uint32_t version = 0;  // of the constants
+    Address array = 0;     // of the methods
     std::vector<Address> methods;
     uint64_t serial = 0;  // 0: not known
     std::shared_ptr<const ClassName> name;
@@ -129,6 +133,7 @@ class Methods {
   [[nodiscard]] std::unique_ptr<Found> read(Address method, MethodEvidence& evidence);
   // Null if it is no class. Valid until the next call.
   [[nodiscard]] const ClassFacts* class_of(Address pool);
+  void see_version(Address klass, const ClassFacts& facts);
   [[nodiscard]] bool was_redefined(const ClassFacts& facts, Address name, Address signature) const;
   struct Symbol {
     Address at;
@@ -164,6 +169,12 @@ class Methods {
   std::vector<Recent> recent_{size_t{1} << kLog2Recent};
   std::vector<std::unique_ptr<Found>> replaced_;
   std::unordered_map<Address, ClassFacts> classes_;  // by their constants
+  struct Version {
+    uint64_t serial = 0;
+    uint32_t version = 0;
+  };
+  std::unordered_map<Address, Version> versions_;  // the last one of each class that was met
+  std::function<void()> tell_redefinition_;
   uint64_t classes_epoch_ = 0;
   size_t classes_bytes_ = 0;
   size_t bytes_ = 0;

@@ -110,6 +110,9 @@ Result<std::unique_ptr<FragmentDecoder>> FragmentDecoder::make(EngineContext& co
   decoder->methods_ = std::make_unique<hotspot::Methods>(std::move(*methods));
   decoder->methods_->watch_epoch(
       [d = decoder.get()] { return d->now() + (d->redefinitions_.goes_on() ? uint64_t{1} : 0); });
+  if (!decoder->redefinitions_.are_told()) {
+    decoder->methods_->on_redefinition([d = decoder.get()] { d->redefinitions_.saw_one(); });
+  }
   auto walker = hotspot::StackWalker::find(memory, structs, *decoder->blobs_, *decoder->methods_,
                                            hotspot::Machine::host(), major, &decoder->native_);
   if (!walker) return std::move(walker).error();
@@ -125,7 +128,7 @@ Result<std::unique_ptr<FragmentDecoder>> FragmentDecoder::make(EngineContext& co
 void FragmentDecoder::begin() {
   trust_code();
   ++batch_;
-  redefinitions_.begin();
+  redefinitions_.begin(static_cast<uint64_t>(monotonic_now().count));
   if (native_names_ != nullptr && native_.forget_unloaded()) {
     native_names_->forget_libraries();
     forget_last();
@@ -275,6 +278,8 @@ void FragmentDecoder::decode(const capture::FragmentRecord& record, uint32_t num
   const bool is_waker = record.kept && (number & kOfWaker) != 0;
   LastStack& last = is_waker ? known.of_waker : known.own;
   const uint64_t wrong_before = edges_[static_cast<size_t>(hotspot::Edge::kWrong)];
+  // Samples of a batch may be taken after its beginning.
+  if (redefinitions_.goes_on()) redefinitions_.begin(static_cast<uint64_t>(monotonic_now().count));
   methods_->set_epochs(now(), copied_at(record), epoch_ ? record.fragment().epoch_doubt() : 0);
   if (redefinitions_.now() > 0) methods_->set_redefined();
   // What is kept has no weight of its own.

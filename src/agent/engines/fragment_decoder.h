@@ -243,7 +243,7 @@ class FragmentDecoder {
   EngineContext& context_;
   TrustedMemory memory_;
   std::optional<hotspot::UnloadEpoch> epoch_;
-  Redefinitions redefinitions_;
+  Redefinitions redefinitions_{nullptr, nullptr};
   uint64_t batch_ = 0;
   Address trusted_until_ = 0;
   uint64_t moment_ = 0, moment_began_ns_ = 0;
