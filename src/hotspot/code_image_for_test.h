@@ -72,6 +72,28 @@ class CodeImage {
   void unload_classes() { methods_->set_epochs(1, 1); }
   // The stack that is walked next was copied before.
   void unload_classes_since() { methods_->set_epochs(1, 0); }
+  // The Method* of one that is loaded, of a class with no other.
+  Address method() {
+    Image& image = jvm.image;
+    const Address method = image.reserve(24), const_method = image.reserve(48), pool = image.reserve(72 + 16);
+    const Address klass = image.reserve(16), methods = image.reserve(16), symbol = image.reserve(64);
+    image.put(method + 8, const_method);
+    image.put(const_method, pool);
+    image.put(pool, klass);
+    image.put<int32_t>(pool + 8, 1);
+    image.put(pool + 72, symbol);  // the only constant is class, name and signature
+    image.put(klass, symbol);
+    image.put(klass + 8, methods);
+    image.put<int32_t>(methods, 1);
+    image.put(methods + 8, method);
+    image.put<uint16_t>(symbol, 4);
+    for (size_t i = 0; i < 4; ++i) image.put(symbol + 2 + i, "work"[i]);
+    return method;
+  }
+  // As methods are known that were there before and after.
+  void know(Address method) {
+    if (methods_->at(method) == nullptr) std::abort();
+  }
   void set_moment(uint64_t moment) { blobs_->set_moment(moment); }
 
   Jvm jvm;
@@ -110,15 +132,18 @@ class CodeImage {
     j.member("JavaFrameAnchor", "_last_Java_sp", "intptr_t*", 0);
     j.member("JavaFrameAnchor", "_last_Java_pc", "address", 8);
     j.member("JavaFrameAnchor", "_last_Java_fp", "intptr_t*", 16);
-    for (const char* field : {"_constMethod", "_access_flags"}) j.member("Method", field, "int", 0);
-    for (const char* field :
-         {"_constants", "_constMethod_size", "_flags", "_code_size", "_name_index", "_signature_index"}) {
-      j.member("ConstMethod", field, "int", 0);
-    }
-    for (const char* field : {"_pool_holder", "_length"}) j.member("ConstantPool", field, "int", 0);
+    j.member("Method", "_constMethod", "ConstMethod*", 8);
+    j.member("Method", "_access_flags", "AccessFlags", 16);
+    const std::pair<const char*, uint64_t> of_const_method[] = {{"_constants", 0},   {"_constMethod_size", 8},
+                                                                {"_flags", 12},      {"_code_size", 16},
+                                                                {"_name_index", 18}, {"_signature_index", 20}};
+    for (const auto& [name, offset] : of_const_method) j.member("ConstMethod", name, "int", offset);
+    j.member("ConstantPool", "_pool_holder", "InstanceKlass*", 0);
+    j.member("ConstantPool", "_length", "int", 8);
     j.member("Klass", "_name", "Symbol*", 0);
-    j.member("InstanceKlass", "_methods", "int", 0);
-    for (const char* field : {"_length", "_body"}) j.member("Symbol", field, "int", 0);
+    j.member("InstanceKlass", "_methods", "Array<Method*>*", 8);
+    j.member("Symbol", "_length", "u2", 0);
+    j.member("Symbol", "_body", "u1", 2);
     j.type("ConstMethod", 48);
     j.type("ConstantPool", 72);
   }

@@ -262,6 +262,23 @@ TEST(StackWalker, frames_of_classes_that_are_gone_are_told_by_their_callers) {
   EXPECT_EQ(code.walk(stack.bytes(112)).end, WalkEnd::kNoMethod);
 }
 
+TEST(StackWalker, a_frame_of_a_class_that_is_gone_is_not_that_of_a_method_which_was_called_before) {
+  CodeImage code;
+  const Address called_before = code.method();
+  code.open();
+  code.know(called_before);
+  StackImage stack = interpreted(code);
+  stack.fragment.general[12] = called_before;  // as at the entry of a method
+  WalkedStack walked = code.walk(stack.bytes(112));
+  ASSERT_GT(walked.frames.size(), 0u);
+  EXPECT_NE(walked.frames[0].info, nullptr) << "nothing was unloaded, so there is no other frame yet";
+  code.unload_classes_since();
+  walked = code.walk(stack.bytes(112));
+  EXPECT_EQ(walked.end, WalkEnd::kComplete) << name_of(walked.end);
+  EXPECT_EQ(walked.frames.size(), 5u);
+  for (const WalkedFrame& frame : walked.frames) EXPECT_EQ(frame.info, nullptr);
+}
+
 TEST(StackWalker, an_interpreted_frame_of_nothing_but_zeros_is_none) {
   CodeImage code;
   code.open();

@@ -192,11 +192,14 @@ bool StackWalker::Walk::leave_interpreter() {
   // The frame by which the JVM enters Java has a method in the same place, but returns to C code.
   const bool is_own = method != nullptr && may_return_to(peek(f_.fp + 8), true);
   if (is_own) return add_interpreted(*method, w_.machine_->bytecode_pointer(f_));
+  // If it can't be told any more whose frame it is, it is one all the same, and what the register holds may be of long
+  // ago.
+  if (has_frame && method == nullptr && leave_unloaded()) return true;
   // At a method's entry: the frame is not there yet, what the caller has passed lies in registers.
   const MethodInfo* entered = w_.methods_->at(w_.machine_->entry_method(f_));
   const auto caller = entered != nullptr ? caller_at_entry() : std::nullopt;
   if (!caller && method != nullptr) return add_interpreted(*method, w_.machine_->bytecode_pointer(f_));
-  if (!caller) return (has_frame && leave_unloaded()) || end_with(WalkEnd::kNoMethod);
+  if (!caller) return end_with(WalkEnd::kNoMethod);
   out_.start = WalkStart::kHalfBuilt;
   add(FrameKind::kInterpreted, *entered, entered->is_native() ? -1 : 0);
   at_ = *caller;
