@@ -30,8 +30,11 @@ class Redefinitions {
   // then those count that saw_one() tells.
   Redefinitions(const volatile uint64_t* count, const volatile bool* any);
 
-  // Before a batch of samples is decoded, and whenever one goes_on().
+  // Before a batch of samples is decoded, and before a sample if one goes_on() or if the sample is not old enough.
   void begin(uint64_t time_ns);
+  // Was it taken before the last beginning? If not, what is confirmed of it now need not hold for those that are taken
+  // after it, in the same epoch.
+  [[nodiscard]] bool is_old(uint64_t time_ns) const { return settled_ || time_ns < last_begin_; }
   // By the JVM. If not:
   [[nodiscard]] bool are_told() const { return count_ != nullptr || any_ != nullptr; }
   // A class that was redefined has been met.

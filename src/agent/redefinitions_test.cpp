@@ -10,18 +10,30 @@ constexpr uint64_t kSecond = 1'000'000'000;
 // As the methods do it: what was read in an epoch is believed of a sample for which that epoch was over; if a sample of
 // the same number has confirmed it, without a look.
 struct Epochs {
-  uint64_t count = 3;  // some have been before
+  uint64_t count = 0;
   bool any = false;
   Redefinitions counted{&count, nullptr}, known{nullptr, &any}, unknown{nullptr, nullptr};
 };
 
-TEST(Redefinitions, that_were_long_ago_are_forgotten) {
+TEST(Redefinitions, that_never_were_make_nothing_doubtful) {
   Epochs e;
   e.counted.begin(100);
   EXPECT_EQ(e.counted.at(50), e.counted.now());
   e.counted.begin(200);
   EXPECT_EQ(e.counted.at(150), e.counted.now());
   EXPECT_EQ(e.counted.now(), 0u);
+}
+
+TEST(Redefinitions, that_were_before_us_are_soon_forgotten) {
+  Epochs e;
+  e.count = 3;
+  Redefinitions counted(&e.count, nullptr);
+  counted.begin(100);
+  EXPECT_LT(counted.at(50), counted.now());
+  counted.begin(200);
+  EXPECT_LT(counted.at(150), counted.now());
+  counted.begin(2 * kSecond);
+  EXPECT_EQ(counted.at(3 * kSecond), counted.now());
 }
 
 TEST(Redefinitions, make_what_was_confirmed_before_doubtful_from_the_beginning_before_them) {
@@ -62,6 +74,19 @@ TEST(Redefinitions, make_every_batch_an_epoch_of_its_own_for_a_while) {
   EXPECT_EQ(e.counted.at(12 * kSecond - 1), settled);
   EXPECT_GT(e.counted.at(12 * kSecond + 1), settled);
   EXPECT_GT(e.counted.at(13 * kSecond + 1), e.counted.at(12 * kSecond + 1));
+}
+
+TEST(Redefinitions, tell_apart_what_is_taken_before_and_after_something_is_confirmed) {
+  Epochs e;
+  e.counted.begin(100);
+  EXPECT_TRUE(e.counted.is_old(150));  // nothing changes
+  ++e.count;
+  e.counted.begin(200);
+  EXPECT_TRUE(e.counted.is_old(150));
+  EXPECT_FALSE(e.counted.is_old(250));
+  e.counted.begin(300);
+  EXPECT_TRUE(e.counted.is_old(250));
+  EXPECT_LT(e.counted.at(250), e.counted.at(350));
 }
 
 TEST(Redefinitions, of_which_only_one_is_known_never_end) {

@@ -279,7 +279,9 @@ void FragmentDecoder::decode(const capture::FragmentRecord& record, uint32_t num
   LastStack& last = is_waker ? known.of_waker : known.own;
   const uint64_t wrong_before = edges_[static_cast<size_t>(hotspot::Edge::kWrong)];
   // Samples of a batch may be taken after its beginning.
-  if (redefinitions_.goes_on()) redefinitions_.begin(static_cast<uint64_t>(monotonic_now().count));
+  if (redefinitions_.goes_on() || !redefinitions_.is_old(held_until(record))) {
+    redefinitions_.begin(static_cast<uint64_t>(monotonic_now().count));
+  }
   methods_->set_epochs(now(), copied_at(record), epoch_ ? record.fragment().epoch_doubt() : 0);
   if (redefinitions_.now() > 0) methods_->set_redefined();
   // What is kept has no weight of its own.
@@ -342,10 +344,12 @@ uint64_t FragmentDecoder::now() const {
   return redefinitions_.now() + (epoch_ ? epoch_->now(memory_) : batch_);
 }
 uint64_t FragmentDecoder::copied_at(const capture::FragmentRecord& record) const {
+  return redefinitions_.at(held_until(record)) + (epoch_ ? record.fragment().epoch : batch_);
+}
+uint64_t FragmentDecoder::held_until(const capture::FragmentRecord& record) const {
   // What is on the stack of a thread that waits stays until the wait is over.
   const bool is_over = events_.event() == recording::Event::kWait && !record.kept;
-  return redefinitions_.at(record.time_ns + (is_over ? record.weight_ns : 0)) +
-         (epoch_ ? record.fragment().epoch : batch_);
+  return record.time_ns + (is_over ? record.weight_ns : 0);
 }
 
 void FragmentDecoder::walk(const hotspot::Fragment& fragment, LastStack& last, bool whole, Stack& out) {

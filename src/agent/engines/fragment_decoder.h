@@ -210,6 +210,7 @@ class FragmentDecoder {
   // Epochs of the methods.
   [[nodiscard]] uint64_t now() const;
   [[nodiscard]] uint64_t copied_at(const capture::FragmentRecord& record) const;
+  [[nodiscard]] uint64_t held_until(const capture::FragmentRecord& record) const;  // its stack, ns
   // Of the frames that were not reused.
   void check_edges();
   hotspot::Edge check_edge(const hotspot::WalkedFrame& callee, const hotspot::WalkedFrame& caller);
