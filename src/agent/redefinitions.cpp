@@ -63,9 +63,8 @@ Redefinitions Redefinitions::find(const LibJvm& lib) {
 }
 
 void Redefinitions::begin(uint64_t time_ns) {
-  constexpr uint64_t kSecond = 1'000'000'000, kUntilFreed = 10 * kSecond;
-  // Nobody knows when those were that have been before us. If others follow at once, they may have been just now.
-  if (last_begin_ == 0 && last_count_ > 0) settles_at_ = time_ns + kSecond;
+  constexpr uint64_t kUntilFreed = 10'000'000'000;
+  // Those that have been before us are taken to be long ago: agents redefine when a program starts.
   if (const uint64_t now = count(); now != last_count_) {
     settles_at_ = time_ns + kUntilFreed;
     last_count_ = now;
