@@ -6,7 +6,6 @@ import pytest
 from harness import DEADLINE, JAVA_SOURCES, LIBRARY, Program, engine, report
 
 BEFORE = "beside AsyncGetCallTrace: "
-pytestmark = pytest.mark.signal_path
 
 
 def agent(file):
