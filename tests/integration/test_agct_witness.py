@@ -1,9 +1,8 @@
 """AsyncGetCallTrace is asked about the very moments whose stacks are decoded from fragments: wherever it can tell, both must say
 the same, but for what docs/evaluation.md explains."""
-import subprocess
-
 import pytest
-from harness import DEADLINE, JAVA_SOURCES, LIBRARY, Program, engine, report
+from harness import LIBRARY, Program, engine, report
+from test_incremental import record_compiler
 
 BEFORE = "beside AsyncGetCallTrace: "
 
@@ -45,10 +44,7 @@ def test_deep_stacks(jdk, classes, tmp_path, code):
 
 def test_a_compiler_that_is_being_compiled(jdk, tmp_path):
     file = tmp_path / "out.jfr"
-    sources = sorted(JAVA_SOURCES.glob("[K-W]*.java"))
-    command = [jdk.tool("javac"), f"-J{agent(file)}", "-nowarn", "-d", tmp_path / "classes", *sources]
-    done = subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=DEADLINE)
-    assert file.exists(), done.stderr
+    record_compiler(jdk, agent(file), file, tmp_path)
     check(file, 0.93)
 
 

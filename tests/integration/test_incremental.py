@@ -35,11 +35,15 @@ def test_virtual_threads(jdk, classes, tmp_path):
     check(file, 0)
 
 
-def test_a_compiler_that_is_being_compiled(jdk, tmp_path):
+def record_compiler(jdk, option, file, folder):
     """Interpreted, compiled and deoptimised frames in every order."""
-    file = tmp_path / "out.jfr"
     sources = sorted(JAVA_SOURCES.glob("[K-W]*.java"))
-    command = [jdk.tool("javac"), f"-J{agent(file)}", "-nowarn", "-d", tmp_path / "classes", *sources]
+    command = [jdk.tool("javac"), f"-J{option}", "-nowarn", "-d", folder / "classes", *sources]
     done = subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=DEADLINE)
     assert file.exists(), done.stderr
+
+
+def test_a_compiler_that_is_being_compiled(jdk, tmp_path):
+    file = tmp_path / "out.jfr"
+    record_compiler(jdk, agent(file), file, tmp_path)
     check(file, 0.3)

@@ -22,9 +22,12 @@ class FragmentEngine final : public SignalEngine {
   std::string_view name() const override { return "fragment"; }
   Result<control::EngineReport> probe() override;
   void settle() override { decoding_->decoder().forget_ended_threads(); }
-  void on_class_prepare(jvmtiEnv* jvmti, jclass klass) override { ids_.make(jvmti, klass); }
+  void on_class_prepare(jvmtiEnv* jvmti, jclass klass) override {
+    if (asks_agct()) ids_.make(jvmti, klass);  // others may have asked for the event
+  }
 
  private:
+  [[nodiscard]] bool asks_agct() const { return context_.options.walks == "agct"; }
   Status prepare() override;
   [[nodiscard]] size_t ring_bytes() const override { return FragmentDecoding::ring_bytes(context_.options); }
   std::unique_ptr<capture::SignalCapture> make_capture(capture::Clock& clock,
@@ -68,7 +71,7 @@ Result<control::EngineReport> FragmentEngine::probe() {
 }
 
 Status FragmentEngine::prepare() {
-  if (context_.options.walks != "agct") return {};
+  if (!asks_agct()) return {};
   const auto agct = reinterpret_cast<capture::AgctFunction>(context_.jvm.lib().symbol("AsyncGetCallTrace"));
   if (agct == nullptr) return Error{Errc::kUnsupported, "this JVM does not export AsyncGetCallTrace"};
   // More than are taken between two looks of the decoder.
