@@ -279,7 +279,7 @@ TEST_F(KernelCaptureTest, of_a_virtual_thread_the_same_is_copied_as_by_a_handler
   java_thread[7] = reinterpret_cast<uint64_t>(&heap.handles[0]);
   java_thread[8] = reinterpret_cast<uint64_t>(&heap.handles[1]);
   hotspot::Fragment expected{};
-  capture::FrozenFrames frozen(layout, ::getpid(), reinterpret_cast<const uint8_t*>(java_thread), 0);
+  capture::FrozenFrames frozen(layout, ::getpid(), reinterpret_cast<const uint8_t*>(java_thread), nullptr);
   frozen.find(expected);
   std::vector<uint8_t> bytes(expected.frozen_bytes + expected.padded_name());
   frozen.copy(expected, bytes.data(), bytes.data() + expected.frozen_bytes);

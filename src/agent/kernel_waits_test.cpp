@@ -283,7 +283,7 @@ TEST_F(KernelWaitsTest, of_a_virtual_thread_the_same_is_copied_as_by_a_handler) 
   java_thread_[7] = reinterpret_cast<uint64_t>(&heap.handles[0]);
   java_thread_[8] = reinterpret_cast<uint64_t>(&heap.handles[1]);
   hotspot::Fragment expected{};
-  capture::FrozenFrames frozen(layout, ::getpid(), reinterpret_cast<const uint8_t*>(java_thread_), 0);
+  capture::FrozenFrames frozen(layout, ::getpid(), reinterpret_cast<const uint8_t*>(java_thread_), nullptr);
   frozen.find(expected);
   std::vector<uint8_t> bytes(expected.frozen_bytes + expected.padded_name());
   frozen.copy(expected, bytes.data(), bytes.data() + expected.frozen_bytes);

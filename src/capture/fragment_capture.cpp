@@ -69,7 +69,7 @@ void FragmentCapture::take(SampledThread& thread, const siginfo_t& info, void* u
       fragment.continuation == 0 || (fragment.continuation > fragment.sp &&
                                      fragment.continuation < field<uint64_t>(thread.java_thread, fields_.stack_base));
   if (virtual_threads_ != nullptr && entry_is_here) {
-    frozen.emplace(*virtual_threads_, self_, thread.java_thread, thread.named_virtual_id);
+    frozen.emplace(*virtual_threads_, self_, thread.java_thread, &named_virtuals_);
     frozen->find(fragment);
   }
   set_stack_size(thread, fragment);
@@ -86,7 +86,7 @@ void FragmentCapture::take(SampledThread& thread, const siginfo_t& info, void* u
     if (frozen) {
       uint8_t* parts = stack + fragment.stack_bytes;
       frozen->copy(fragment, parts, parts + fragment.frozen_bytes);
-      if (fragment.virtual_id != 0) thread.named_virtual_id = fragment.virtual_id;
+      if (fragment.virtual_id != 0) named_virtuals_.add(fragment.virtual_id);
     }
     std::memcpy(head, &fragment, sizeof(fragment));
     if (witness_ != nullptr) witness_->ask(thread.env, header.thread, header.time_ns, ucontext);

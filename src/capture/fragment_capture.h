@@ -10,6 +10,7 @@
 
 #include "capture/agct_witness.h"
 #include "capture/java_bottoms.h"
+#include "capture/named_virtuals.h"
 #include "capture/signal_capture.h"
 #include "hotspot/sigsafe/fragment.h"
 
@@ -48,6 +49,7 @@ class FragmentCapture final : public SignalCapture {
 
   // Before activate(): where the JVM keeps virtual threads, if it has any. Must live as long.
   void set_virtual_threads(const hotspot::VirtualThreadLayout* layout) noexcept { virtual_threads_ = layout; }
+  NamedVirtuals& named_virtuals() noexcept { return named_virtuals_; }
 
  private:
   void take(SampledThread& thread, const siginfo_t& info, void* ucontext, uint64_t now_ns) noexcept override;
@@ -63,6 +65,7 @@ class FragmentCapture final : public SignalCapture {
   uint32_t limit_ = kMaxDeepStack;
   JavaBottoms bottoms_;
   const hotspot::VirtualThreadLayout* virtual_threads_ = nullptr;
+  NamedVirtuals named_virtuals_;
   AgctWitness* witness_ = nullptr;  // null: nobody asks
 };
 

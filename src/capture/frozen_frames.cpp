@@ -75,12 +75,12 @@ bool FrozenFrames::find_continuation(hotspot::Fragment& fragment, uint64_t& cont
     if (fragment.continuation == 0) return false;
     continuation = *reinterpret_cast<const volatile uint64_t*>(fragment.continuation + layout_.continuation);
     if (layout_.current_id != 0) fragment.virtual_id = field<int64_t>(java_thread_, layout_.current_id);
-    if (fragment.virtual_id != 0 && fragment.virtual_id == known_id_) return true;
+    if (is_named(fragment.virtual_id)) return true;
   }
   const uint64_t thread = handle(layout_.current);
   if (thread == 0 || thread == handle(layout_.carrier)) return layout_.continuation != 0;
   if (fragment.virtual_id == 0 && !read(thread + layout_.thread.id, fragment.virtual_id)) fragment.virtual_id = 0;
-  if (fragment.virtual_id != known_id_) find_name(fragment, thread);
+  if (!is_named(fragment.virtual_id)) find_name(fragment, thread);
   if (layout_.continuation != 0) return true;
   if (read_reference(thread + layout_.thread.continuation, continuation)) return continuation != 0;
   fragment.frozen_cut = true;

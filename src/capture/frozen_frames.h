@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "capture/named_virtuals.h"
 #include "hotspot/sigsafe/fragment.h"
 #include "hotspot/sigsafe/virtual_thread.h"
 
@@ -17,9 +18,10 @@ class FrozenFrames {
   static constexpr uint32_t kMaxParts = 16;
   static constexpr uint32_t kMaxName = 128;
 
-  // `known_id`: the virtual thread whose name has been copied before.
-  FrozenFrames(const hotspot::VirtualThreadLayout& layout, pid_t self, const uint8_t* java_thread, int64_t known_id)
-      : layout_(layout), self_(self), java_thread_(java_thread), known_id_(known_id) {}
+  // `named`: whose name need not be copied; null: nobody's name has been.
+  FrozenFrames(const hotspot::VirtualThreadLayout& layout, pid_t self, const uint8_t* java_thread,
+               const NamedVirtuals* named)
+      : layout_(layout), self_(self), java_thread_(java_thread), named_(named) {}
 
   // Of the virtual thread that is mounted; 0: none.
   [[nodiscard]] int64_t mounted_id() const noexcept;
@@ -41,12 +43,13 @@ class FrozenFrames {
   // `most_below`: words below those of the first. False if not all.
   bool find_parts(uint64_t continuation, int32_t most_below) noexcept;
   bool add_chunk(uint64_t chunk, const uint8_t* head, int32_t most_below) noexcept;
+  [[nodiscard]] bool is_named(int64_t id) const noexcept { return named_ != nullptr && id != 0 && named_->has(id); }
   void find_name(hotspot::Fragment& fragment, uint64_t thread) noexcept;
 
   const hotspot::VirtualThreadLayout& layout_;
   const pid_t self_;
   const uint8_t* java_thread_;
-  const int64_t known_id_;
+  const NamedVirtuals* const named_;
   hotspot::FrozenPart parts_[kMaxParts];
   uint32_t count_ = 0, bytes_ = 0;
   uint64_t name_from_ = 0;

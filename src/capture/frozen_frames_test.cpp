@@ -18,8 +18,8 @@ constexpr size_t kThread = MadeUpVirtualThread::kThread, kName = MadeUpVirtualTh
 class FrozenFramesTest : public testing::Test {
  protected:
   // What follows the fragment.
-  std::vector<uint8_t> copy(int64_t known_id = 0, const hotspot::Fragment& interrupted = {}) {
-    FrozenFrames frozen(used, ::getpid(), reinterpret_cast<const uint8_t*>(java_thread), known_id);
+  std::vector<uint8_t> copy(const hotspot::Fragment& interrupted = {}) {
+    FrozenFrames frozen(used, ::getpid(), reinterpret_cast<const uint8_t*>(java_thread), &named);
     fragment = interrupted;
     frozen.find(fragment);
     std::vector<uint8_t> out(fragment.frozen_bytes + fragment.padded_name() + 1);
@@ -32,6 +32,7 @@ class FrozenFramesTest : public testing::Test {
                              reinterpret_cast<uint64_t>(&heap.handles[1])};
   hotspot::VirtualThreadLayout used = MadeUpVirtualThread::layout();
   hotspot::Fragment fragment{};
+  NamedVirtuals named;
 };
 
 TEST_F(FrozenFramesTest, copies_the_words_of_all_chunks_and_the_name_once) {
@@ -48,9 +49,34 @@ TEST_F(FrozenFramesTest, copies_the_words_of_all_chunks_and_the_name_once) {
   EXPECT_EQ(first, kChunk * 100 + 2);
   ASSERT_EQ(fragment.name_bytes, 6);
   EXPECT_EQ(std::memcmp(bytes.data() + fragment.frozen_bytes, "worker", 6), 0);
-  copy(77);
+  named.add(77);
+  copy();
   EXPECT_EQ(fragment.name_bytes, 0);
   EXPECT_GT(fragment.frozen_bytes, 0u);
+  named.forget();  // it may have another one by now
+  copy();
+  EXPECT_EQ(fragment.name_bytes, 6);
+}
+
+TEST(NamedVirtualsTest, are_many_at_a_time_and_never_somebody_else) {
+  NamedVirtuals named;
+  EXPECT_FALSE(named.has(0));
+  EXPECT_FALSE(named.has(1));
+  int kept = 0;
+  for (int64_t id = 1; id <= 1000; ++id) {
+    EXPECT_FALSE(named.has(id)) << id;
+    named.add(id);
+    EXPECT_TRUE(named.has(id)) << id;
+  }
+  for (int64_t id = 1; id <= 1000; ++id) kept += named.has(id) ? 1 : 0;
+  EXPECT_GT(kept, 700);
+  for (int64_t id = 1001; id <= 100'000; ++id) EXPECT_FALSE(named.has(id)) << id;
+  for (int i = 0; i < 100'000; ++i) {
+    named.forget();
+    for (int64_t id = 995; id <= 1000; ++id) {
+      if (named.has(id) && i + 1 != 0xffff) FAIL() << "known after " << i + 1 << " times";
+    }
+  }
 }
 
 TEST_F(FrozenFramesTest, in_code_that_may_move_frames_the_words_below_are_copied_as_well) {
@@ -60,7 +86,7 @@ TEST_F(FrozenFramesTest, in_code_that_may_move_frames_the_words_below_are_copied
   interrupted.thread_state = hotspot::kThreadInJava;
   for (const bool in_java : {true, false}) {
     interrupted.pc = in_java ? 0x1800 : 0x3000;
-    const auto bytes = copy(0, interrupted);
+    const auto bytes = copy(interrupted);
     hotspot::FrozenPart part{};
     std::memcpy(&part, bytes.data(), sizeof(part));
     EXPECT_EQ(part.below, in_java ? 0 : 4);
@@ -68,10 +94,10 @@ TEST_F(FrozenFramesTest, in_code_that_may_move_frames_the_words_below_are_copied
     EXPECT_EQ(part.bytes, 8u * (in_java ? 6 : 10));
   }
   heap.chunk(kChunk, kParent, 8, 8);  // all of its frames have left
-  copy(0, interrupted);
+  copy(interrupted);
   EXPECT_EQ(fragment.frozen_bytes, 2 * sizeof(hotspot::FrozenPart) + 8 * (10 + 4));
   interrupted.anchor.sp = 1;
-  copy(0, interrupted);
+  copy(interrupted);
   EXPECT_EQ(fragment.frozen_bytes, sizeof(hotspot::FrozenPart) + 8 * 4);
 }
 

@@ -39,7 +39,6 @@ struct SampledThread {
   const uint8_t* java_thread = nullptr;    // JavaThread*; null of the JVM's own threads
   const uint64_t* last_java_sp = nullptr;  // in the JVM's memory; null if it is not known where
   uint32_t samples = 0;
-  int64_t named_virtual_id = 0;  // the virtual thread on it whose name was copied last
   ThreadClock clock;
 };
 

@@ -21,7 +21,10 @@ class FragmentEngine final : public SignalEngine {
 
   std::string_view name() const override { return "fragment"; }
   Result<control::EngineReport> probe() override;
-  void settle() override { decoding_->decoder().forget_ended_threads(); }
+  void settle() override {
+    decoding_->decoder().forget_ended_threads();
+    if (fragments_ != nullptr) fragments_->named_virtuals().forget();
+  }
   void on_class_prepare(jvmtiEnv* jvmti, jclass klass) override {
     if (asks_agct()) ids_.make(jvmti, klass);  // others may have asked for the event
   }

@@ -183,7 +183,7 @@ void KernelWaits::stack_was_cut(uint32_t thread) {
 bool KernelWaits::thread_started(const JavaThread& thread) {
   const bool itself = thread.tid == ::gettid();
   Entry entry;
-  entry.sleeper = {thread.tid, thread.serial, thread.java_thread, 0};
+  entry.sleeper = {thread.tid, thread.serial, thread.java_thread};
   const std::lock_guard guard(lock_);
   const auto slot = slots_.take();
   if (!slot) {

@@ -416,6 +416,7 @@ void LockEngine::settle() {
   deadlocks_->look_if_due();
   decoding_->decoder().forget_ended_threads();
   capture_->known_threads().forget_ended();
+  capture_->named_virtuals().forget();
 }
 
 void LockEngine::stop() {

@@ -22,6 +22,7 @@
 #include "base/sigsafe/mpsc_ring.h"
 #include "base/sigsafe/number_set.h"
 #include "capture/monitor_table.h"
+#include "capture/named_virtuals.h"
 #include "capture/sleep_table.h"
 #include "hotspot/light_walk.h"
 #include "hotspot/sigsafe/fragment.h"
@@ -143,6 +144,7 @@ class LockCapture final : public ThreadListener {
   // The same of names, if many were given since the last time.
   void forget_names_if_many();
   LockThreads& known_threads() { return known_threads_; }
+  capture::NamedVirtuals& named_virtuals() { return named_virtuals_; }
   [[nodiscard]] size_t memory_used() const;
 
  private:
@@ -178,6 +180,7 @@ class LockCapture final : public ThreadListener {
   hotspot::LightWalk& walk_;
   const uint64_t session_;
   const pid_t self_;
+  capture::NamedVirtuals named_virtuals_;
 
   Mapping block_memory_, chain_memory_, name_memory_, chain_set_memory_, name_set_memory_, monitor_memory_,
       named_memory_, sleep_memory_, hold_memory_;

@@ -17,7 +17,7 @@ using hotspot::Fragment;
 int64_t LockCapture::virtual_id_of(const uint8_t* java_thread) const noexcept {
   if (virtual_threads_ == nullptr) return 0;
   if (fields_.continuation != 0 && field<uint64_t>(java_thread, fields_.continuation) == 0) return 0;
-  return FrozenFrames(*virtual_threads_, self_, java_thread, 0).mounted_id();
+  return FrozenFrames(*virtual_threads_, self_, java_thread, nullptr).mounted_id();
 }
 
 uint32_t LockCapture::chain_of(Local& mine, const Caller* caller) noexcept {
@@ -55,7 +55,7 @@ uint32_t LockCapture::chain_of(Local& mine, const Caller* caller) noexcept {
   mine.thread->counters.add_alone(LockCount::kFrames, chain.frames);
   // The name of a virtual thread comes with its first chain.
   const int64_t virtual_id = virtual_id_of(java_thread);
-  const bool unnamed = virtual_id != 0 && virtual_id != mine.named_virtual_id;
+  const bool unnamed = virtual_id != 0 && !named_virtuals_.has(virtual_id);
   if (chain.key != 0 && !chain.ends_in_heap && !unnamed) {
     if (const uint32_t known = known_chains_->find(chain.key)) {
       mine.thread->counters.add_alone(LockCount::kChainKnown);
@@ -76,7 +76,7 @@ uint32_t LockCapture::copy_chain(Local& mine, Fragment& fragment, const hotspot:
   // Before 22 the JVM does not tell where the entry is.
   const bool may_be_here = fields_.continuation == 0 && virtual_id_of(java_thread) != 0;
   if (virtual_threads_ != nullptr && (entry_is_here || may_be_here)) {
-    frozen.emplace(*virtual_threads_, self_, java_thread, mine.named_virtual_id);
+    frozen.emplace(*virtual_threads_, self_, java_thread, &named_virtuals_);
     frozen->find(fragment);
   }
   const capture::StackExtent extent{base, 0, fragment.virtual_id != 0 ? fragment.continuation : 0};
@@ -106,7 +106,7 @@ uint32_t LockCapture::copy_chain(Local& mine, Fragment& fragment, const hotspot:
   std::memcpy(out, &header, sizeof(header));
   std::memcpy(out + sizeof(header), &fragment, sizeof(fragment));
   chains_->commit(out);
-  if (fragment.virtual_id != 0) mine.named_virtual_id = fragment.virtual_id;
+  if (fragment.virtual_id != 0) named_virtuals_.add(fragment.virtual_id);
   // Now whoever finds the number finds its stack.
   if (key != 0) (void)known_chains_->add(key, number);
   counters_.add(key != 0 ? LockCount::kChainNew : LockCount::kChainUnknown);

@@ -1,6 +1,7 @@
 // What the parts of LockCapture share: what a thread keeps of its own.
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "agent/engines/lock_capture.h"
@@ -32,7 +33,6 @@ struct LockCapture::Local {
   uint64_t wait_began_ns;
   uint32_t notified_before;  // threads, when it began to wait
   bool was_notified;
-  int64_t named_virtual_id;  // the virtual thread on it whose name was copied last
   uint32_t calls;
   // Its last release that was recorded, of a monitor that others are blocked by.
   struct {
@@ -50,24 +50,30 @@ struct LockCapture::Local {
   }
 };
 
-// What a call of ours takes, of some calls: reading the clock twice is a good part of a short one.
+// What a call of ours takes, of some calls. On a busy machine a thread may lose its CPU meanwhile, and that is not our
+// cost: so it is never more than the thread's CPU time says. That clock is a system call, which takes about as long as
+// a call of ours, so it is read around the other one, which tells what short calls take.
 class LockCapture::Stopwatch {
  public:
   explicit Stopwatch(Local& local) noexcept
-      : local_(local), began_(local.calls++ % kMeasureOneIn == 0 ? lock_time_ns() : 0) {}
+      : local_(local),
+        cpu_began_(local.calls++ % kMeasureOneIn == 0 ? cpu_time_ns() : 0),
+        began_(cpu_began_ != 0 ? lock_time_ns() : 0) {}
   ~Stopwatch() {
     if (began_ == 0) return;
+    const uint64_t passed = lock_time_ns() - began_;
     LockCounters& counters = local_.thread->counters;
     counters.add_alone(LockCount::kMeasured);
-    counters.add_alone(LockCount::kMeasuredNs, lock_time_ns() - began_);
+    counters.add_alone(LockCount::kMeasuredNs, std::min(passed, cpu_time_ns() - cpu_began_));
   }
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
 
  private:
-  static constexpr uint32_t kMeasureOneIn = 64;
+  static constexpr uint32_t kMeasureOneIn = 256;
+  static uint64_t cpu_time_ns() noexcept { return static_cast<uint64_t>(clock_now(CLOCK_THREAD_CPUTIME_ID).count); }
   Local& local_;
-  const uint64_t began_;
+  const uint64_t cpu_began_, began_;
 };
 
 }  // namespace tarsier::agent

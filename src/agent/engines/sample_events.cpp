@@ -29,10 +29,14 @@ recording::ThreadId SampleEvents::thread_of(uint32_t serial) {
 }
 
 void SampleEvents::name_virtual(int64_t id, std::string name) {
-  // Virtual threads come by the million. Whoever still runs when the names are forgotten goes without.
+  // Virtual threads come by the million. Those who copy names keep far fewer in mind (NamedVirtuals): whoever still
+  // runs when its name is forgotten here has it copied anew.
   constexpr size_t kMostNames = 1 << 16;
-  if (virtual_names_.size() >= kMostNames) virtual_names_.clear();
-  virtual_names_[id] = std::move(name);
+  if (virtual_names_.insert_or_assign(id, std::move(name)).second) named_virtuals_.push_back(id);
+  if (named_virtuals_.size() > kMostNames) {
+    virtual_names_.erase(named_virtuals_.front());
+    named_virtuals_.pop_front();
+  }
   virtual_ids_.erase(id);
 }
 

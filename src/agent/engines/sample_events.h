@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -68,6 +69,7 @@ class SampleEvents {
   std::unordered_map<uint32_t, recording::ThreadId> thread_ids_;
   std::unordered_map<int64_t, recording::ThreadId> virtual_ids_;
   std::unordered_map<int64_t, std::string> virtual_names_;  // of those that have one
+  std::deque<int64_t> named_virtuals_;                      // in the order of their first names
   Counts counts_;
   // Of each method, but for what recent_self_ has of it.
   std::unordered_map<const void*, uint64_t> self_ns_;

@@ -58,7 +58,12 @@ SleeperCopy::Outcome SleeperCopy::copy(Sleeper& sleeper, Nanos now, Nanos slept,
   if (!entry_is_here || !still_asleep()) return Outcome::kWoken;
   std::optional<FrozenFrames> frozen;
   if (virtual_threads_ != nullptr) {
-    frozen.emplace(*virtual_threads_, self_, sleeper.java_thread, sleeper.named_virtual_id);
+    constexpr Nanos kNamesHold = seconds(1);
+    if (now - names_forgotten_ >= kNamesHold) {
+      named_virtuals_.forget();
+      names_forgotten_ = now;
+    }
+    frozen.emplace(*virtual_threads_, self_, sleeper.java_thread, &named_virtuals_);
     frozen->find(fragment);
   }
   const capture::StackExtent extent{base, bottoms_.of(sleeper.serial),
@@ -91,7 +96,7 @@ SleeperCopy::Outcome SleeperCopy::copy(Sleeper& sleeper, Nanos now, Nanos slept,
     ring_.abandon(out);
     return read ? Outcome::kWoken : Outcome::kUnreadable;
   }
-  if (fragment.virtual_id != 0) sleeper.named_virtual_id = fragment.virtual_id;
+  if (fragment.virtual_id != 0) named_virtuals_.add(fragment.virtual_id);
   std::memcpy(out, &header, sizeof(header));
   std::memcpy(head, &fragment, sizeof(fragment));
   ring_.commit(out);

@@ -25,7 +25,6 @@ struct Sleeper {
   pid_t tid = 0;
   uint32_t serial = 0;
   const uint8_t* java_thread = nullptr;  // alive for as long as this is used
-  int64_t named_virtual_id = 0;          // the virtual thread on it whose name was copied last
 };
 
 class SleeperCopy {
@@ -49,6 +48,8 @@ class SleeperCopy {
   const capture::JavaBottoms& bottoms_;
   MpscRing& ring_;
   const pid_t self_;
+  capture::NamedVirtuals named_virtuals_;
+  Nanos names_forgotten_;
   const linux::SelfMemory memory_;  // of our own: what one thread reads need not wait for another
 };
 

@@ -186,7 +186,7 @@ void WaitWatcher::end(Entry& entry, const WaitAccount::Wait& wait, bool ongoing)
 }
 
 bool WaitWatcher::thread_started(const JavaThread& thread) {
-  const Sleeper sleeper{thread.tid, thread.serial, thread.java_thread, 0};
+  const Sleeper sleeper{thread.tid, thread.serial, thread.java_thread};
   // Of the many that may be there already when we come each is looked at later: nobody is to wait for that.
   const auto look = thread.tid == ::gettid() ? observe(thread.tid) : std::nullopt;
   const std::lock_guard guard(lock_);
