@@ -147,12 +147,25 @@ std::string waiting(const Facts& facts) {
   if (model.profile == Profile::kWaits || samples_of(model, Profile::kWaits).empty()) return {};
   const Labels labels = label_methods(model, false);
   const WaitProfile profile = wait_profile(model, Selection(), labels);
-  if (profile.rows.empty() || profile.rows.front().chain.empty()) return {};
-  const WaitRow& most = profile.rows.front();
-  return "Waited: " + words_of_time(Nanos(profile.all.ns)) + " in " + words_of_count(profile.all.count) +
-         " waits, most of it in " + labels.names[most.chain.front()] + " (" +
-         words_of_share(share(Nanos(most.sum.ns), Nanos(profile.all.ns))) + ", " + model.wait_kinds[most.kind] +
-         "; report --view waits shows where).";
+  if (profile.rows.empty()) return {};
+  std::string said =
+      "Waited: " + words_of_time(Nanos(profile.all.ns)) + " in " + words_of_count(profile.all.count) + " waits";
+  // Threads that have nothing to do wait all the time, the JVM's own to begin with. That tells nobody anything.
+  const bool any_ended = profile.all.ended_ns() > 0;
+  if (any_ended && profile.all.ongoing > 0) {
+    said += ", " + words_of_count(profile.all.ongoing) + " of them not over (" +
+            words_of_time(Nanos(profile.all.ongoing_ns)) + "); of the others";
+  } else {
+    said += ",";
+  }
+  const auto time_of = [&](const WaitSum& sum) { return any_ended ? sum.ended_ns() : sum.ns; };
+  const WaitRow& most =
+      *std::max_element(profile.rows.begin(), profile.rows.end(),
+                        [&](const WaitRow& a, const WaitRow& b) { return time_of(a.sum) < time_of(b.sum); });
+  if (most.chain.empty()) return {};
+  return said + " most of the time in " + labels.names[most.chain.front()] + " (" +
+         words_of_share(share(Nanos(time_of(most.sum)), Nanos(time_of(profile.all)))) + ", " +
+         model.wait_kinds[most.kind] + "; report --view waits shows where).";
 }
 
 std::string deadlocked(const Facts& facts) {

@@ -108,6 +108,27 @@ TEST(Verdict, waits_that_were_left_out_are_not_lost) {
   EXPECT_THAT(verdict(maker.model), Contains(HasSubstr("5.0 % of the samples of waits were dropped")));
 }
 
+TEST(Verdict, threads_that_wait_all_the_time_do_not_say_where_waiting_is_done) {
+  ModelMaker maker;
+  fill(maker);
+  maker.model.wait_kinds = {"parked", "socket"};
+  const auto wait = [&](std::string_view stack, uint8_t kind, int64_t ms, bool ongoing) {
+    maker.model.others[static_cast<size_t>(Profile::kWaits)].push_back(
+        {.thread = ThreadIndex(0), .stack = maker.stack(stack), .weight = ms * 1'000'000});
+    WaitInfo& info = maker.model.waits.emplace_back();
+    info.kind = kind;
+    info.ongoing = ongoing;
+  };
+  wait("idle;take", 0, 9000, true);
+  EXPECT_THAT(verdict(maker.model),
+              Contains(StartsWith("Waited: 9.00 s in 1 waits, most of the time in take (100.0 %")));
+  wait("run;query;read", 1, 300, false);
+  wait("run;lock", 0, 100, false);
+  EXPECT_THAT(verdict(maker.model),
+              Contains("Waited: 9.40 s in 3 waits, 1 of them not over (9.00 s); of the others most of the time in read "
+                       "(75.0 %, socket; report --view waits shows where)."));
+}
+
 TEST(Verdict, says_when_samples_and_kernel_disagree) {
   ModelMaker maker;
   fill(maker);

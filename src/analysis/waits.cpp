@@ -21,6 +21,7 @@ void WaitSum::add(int64_t length, bool goes_on) {
   count += 1;
   longest = std::max(longest, length);
   ongoing += goes_on ? 1 : 0;
+  ongoing_ns += goes_on ? length : 0;
 }
 
 WaitProfile wait_profile(const Model& model, const Selection& selection, const Labels& labels) {

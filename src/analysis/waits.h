@@ -16,6 +16,9 @@ struct WaitSum {
   uint64_t count = 0;
   int64_t longest = 0;
   uint64_t ongoing = 0;  // of them: not over when the recording ended
+  int64_t ongoing_ns = 0;
+
+  [[nodiscard]] int64_t ended_ns() const { return ns - ongoing_ns; }
 
   void add(int64_t length, bool goes_on);
 };
