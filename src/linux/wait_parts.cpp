@@ -48,6 +48,12 @@ void find_runtime(const KernelTypes& types, bpf::Settings& settings) {
   if (entity && runtime && runtime->size == 8) settings.task_runtime = entity->offset + runtime->offset;
 }
 
+void find_delay(const KernelTypes& types, bpf::Settings& settings) {
+  const auto account = types.member("task_struct", "sched_info");
+  const auto delay = types.member("sched_info", "run_delay");
+  if (account && delay && delay->size == 8) settings.task_delay = account->offset + delay->offset;
+}
+
 constexpr Part kParts[] = {{"sched_waking", wait_waking_program}, {"sched_switch", wait_switch_program}};
 
 }  // namespace
@@ -70,6 +76,7 @@ Result<WaitParts> make_wait_parts(bpf::Settings settings, const WaitMemory& memo
   const auto types = KernelTypes::of_kernel();
   if (types) find_system_call(*types, settings);
   if (types) find_runtime(*types, settings);
+  if (types) find_delay(*types, settings);
   settings.wakes = find_wake_context(types ? &*types : nullptr);
   const auto scratches = static_cast<uint32_t>(settings.java.virtual_threads.present != 0 ? possible_cpus() : 1);
   // Allocated at once, but for the copies, which are the agent's to add: the programs run where nothing can be.

@@ -41,10 +41,19 @@ static ALWAYS_INLINE void sit_down(struct Seat* seat, __u64 task, __u32 slot, __
   seat->key = key_of(task, serial);
 }
 
-// Whoever has left a CPU before.
-static ALWAYS_INLINE struct WaitingThread* thread_of_task(__u64 task, __u32* slot) {
+// Nobody else writes the seat unless something changes: whoever wakes the thread has it in his cache.
+static ALWAYS_INLINE void watch(__u64 task, int wanted) {
   struct Seat* seat = seat_of(task);
-  if (!seat || seat->stranger == task) return 0;
+  if (!seat) return;
+  if (!wanted) {
+    if (seat->unwatched != task) seat->unwatched = task;
+  } else if (seat->unwatched == task) {
+    seat->unwatched = 0;
+  }
+}
+
+// Whoever has left a CPU before.
+static ALWAYS_INLINE struct WaitingThread* thread_of_task(struct Seat* seat, __u64 task, __u32* slot) {
   struct WaitingThread* thread = thread_on(seat, task, slot);
   if (!thread) {
     const struct Seated* known = bpf_map_lookup_elem(&tasks, &task);
@@ -55,6 +64,18 @@ static ALWAYS_INLINE struct WaitingThread* thread_of_task(__u64 task, __u32* slo
     sit_down(seat, task, *slot, known->serial);
   }
   return is_trusted_task(task) && is_awake() ? thread : 0;
+}
+
+static ALWAYS_INLINE struct WaitingThread* coming_thread(__u64 task, __u32* slot) {
+  struct Seat* seat = seat_of(task);
+  return seat && seat->stranger != task ? thread_of_task(seat, task, slot) : 0;
+}
+
+// If anybody wants to know that it is woken.
+static ALWAYS_INLINE struct WaitingThread* woken_thread(__u64 task, __u32* slot) {
+  struct Seat* seat = seat_of(task);
+  if (!seat || seat->stranger == task || seat->unwatched == task) return 0;
+  return thread_of_task(seat, task, slot);
 }
 
 // Should the end of one ever go unseen, a thread of ours that has got its task is not taken for it: its process is
@@ -95,5 +116,6 @@ static ALWAYS_INLINE void forget_task(__u64 task) {
   bpf_map_delete_elem(&tasks, &task);
   if (!seat) return;
   if (seat->stranger == task) seat->stranger = 0;
+  if (seat->unwatched == task) seat->unwatched = 0;
   seat->key = 0;
 }

@@ -49,6 +49,12 @@ static ALWAYS_INLINE struct TimeSum* other_sum_for(struct WaitingThread* thread,
   return 0;
 }
 
+// What the kernel itself counts of the run queue, for the thread here. 0: it does not.
+static ALWAYS_INLINE __u64 delay_here(void) {
+  const __u64 delay = settings.task_delay;
+  return delay != 0 ? *(const __u64*)((const char*)bpf_get_current_task_btf() + delay) : 0;
+}
+
 static ALWAYS_INLINE struct WaitCounters* counters_here(void) {
   const __u32 zero = 0;
   return bpf_map_lookup_elem(&counters, &zero);
