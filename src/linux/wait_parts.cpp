@@ -16,6 +16,7 @@ namespace tarsier::linux {
 namespace {
 
 static_assert(sizeof(bpf::WaitingThread) % 64 == 0 && offsetof(bpf::WaitingThread, ran) == 64, "lines of the cache");
+static_assert(64 % sizeof(bpf::Seat) == 0, "likewise");
 
 constexpr const char* kThreads = "threads";
 constexpr const char* kSlots = "slots";
@@ -81,10 +82,10 @@ Result<WaitParts> make_wait_parts(bpf::Settings settings, const WaitMemory& memo
   const auto scratches = static_cast<uint32_t>(settings.java.virtual_threads.present != 0 ? possible_cpus() : 1);
   // Allocated at once, but for the copies, which are the agent's to add: the programs run where nothing can be.
   std::vector<BpfMapPlan> maps = {
-      // What can be mapped begins at a page: so each has its own lines of the cache.
+      // What can be mapped begins at a page: so no thread shares a line of the cache, and no seat lies on two.
       {kThreads, BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(bpf::WaitingThread), bpf::kMaxThreads, BPF_F_MMAPABLE},
       {kSlots, BPF_MAP_TYPE_HASH, sizeof(uint32_t), sizeof(uint32_t), bpf::kMaxThreads},
-      {kSeats, BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(bpf::Seat), bpf::kSeats},
+      {kSeats, BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(bpf::Seat), bpf::kSeats, BPF_F_MMAPABLE},
       {kTasks, BPF_MAP_TYPE_HASH, sizeof(uint64_t), sizeof(bpf::Seated), bpf::kMaxThreads},
       {kBottoms, BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(bpf::Told), 1, BPF_F_MMAPABLE},
       {kRing, BPF_MAP_TYPE_RINGBUF, 0, 0, static_cast<uint32_t>(memory.ring)},

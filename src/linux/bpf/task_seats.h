@@ -13,10 +13,11 @@ MAP(slots);  // hash: thread id -> slot
 MAP(seats);  // array of struct Seat, by the task's address
 MAP(tasks);  // hash: the kernel's task -> struct Seated
 
-static ALWAYS_INLINE int is_awake(void) {
+// What the agent tells, if it wants anything to be done.
+static ALWAYS_INLINE const struct Told* told_if_awake(void) {
   const __u32 zero = 0;
   const struct Told* told = bpf_map_lookup_elem(&bottoms, &zero);
-  return told && told->awake;
+  return told && told->awake ? told : 0;
 }
 
 static ALWAYS_INLINE struct Seat* seat_of(__u64 task) {
@@ -63,7 +64,7 @@ static ALWAYS_INLINE struct WaitingThread* thread_of_task(struct Seat* seat, __u
     if (!thread || thread->serial != known->serial) return 0;
     sit_down(seat, task, *slot, known->serial);
   }
-  return is_trusted_task(task) && is_awake() ? thread : 0;
+  return is_trusted_task(task) ? thread : 0;
 }
 
 static ALWAYS_INLINE struct WaitingThread* coming_thread(__u64 task, __u32* slot) {
@@ -90,14 +91,14 @@ static ALWAYS_INLINE struct WaitingThread* current_thread(__u64 task, __u32* slo
   struct Seat* seat = seat_of(task);
   if (!seat || stranger_is_here(seat, task)) return 0;
   struct WaitingThread* thread = thread_on(seat, task, slot);
-  if (thread) return is_trusted() && is_awake() ? thread : 0;
+  if (thread) return is_trusted() ? thread : 0;
   if (bpf_get_ns_current_pid_tgid(settings.namespace_device, settings.namespace_inode, &ids, sizeof(ids)) != 0 ||
       ids.tgid != settings.process) {
     seat->stranger_process = bpf_get_current_pid_tgid() >> 32;
     seat->stranger = task;  // until it ends
     return 0;
   }
-  if (!is_trusted() || !is_awake()) return 0;
+  if (!is_trusted() || !told_if_awake()) return 0;
   const __u32* known = bpf_map_lookup_elem(&slots, &ids.pid);
   if (!known) return 0;
   *slot = *known;

@@ -51,8 +51,8 @@ static ALWAYS_INLINE void book_late(struct WaitingThread* thread, __u64 delay, s
   ++counts->dropped[kDropLeftOut];
 }
 
-static ALWAYS_INLINE void leaves(const struct Switch* what, struct WaitingThread* thread, __u32 slot, __u64 now,
-                                 struct WaitCounters* counts) {
+static ALWAYS_INLINE void leaves(const struct Switch* what, const struct Told* told, struct WaitingThread* thread,
+                                 __u32 slot, __u64 now, struct WaitCounters* counts) {
   const __u64 delay = delay_here();
   book_late(thread, delay, counts);
   thread->delay = delay;
@@ -66,7 +66,7 @@ static ALWAYS_INLINE void leaves(const struct Switch* what, struct WaitingThread
   thread->booked = 0;
   thread->asleep = !(what->preempted & 1) && (__u32)what->state != 0;
   if (thread->asleep) {
-    const int left_out = is_left_out(now, thread->serial);
+    const int left_out = is_left_out(told, now, thread->serial);
     watch(what->from, !left_out || settings.task_delay == 0);
     thread->copy_flags = flags_of_sleep(what->state);
     thread->copy_failure = left_out ? kDropLeftOut : kWaitDrops;
@@ -150,9 +150,9 @@ static ALWAYS_INLINE int ends(const struct Switch* what) {
 }
 
 SECTION("program")
-int on_switch(const struct Switch* told) {
+int on_switch(const struct Switch* context) {
   // The verifier does not permit the pointers into it that the compiler would keep.
-  const struct Switch what = *told;
+  const struct Switch what = *context;
   __u32 left = 0, came = 0;
   struct WaitingThread* leaving = 0;
   if (ends(&what)) {
@@ -165,12 +165,14 @@ int on_switch(const struct Switch* told) {
     KEEP_APART;
     if (!coming) return 0;
   }
+  const struct Told* told = told_if_awake();
+  if (!told) return 0;
   struct WaitCounters* counts = counters_here();
   if (!counts) return 0;
   const __u64 now = bpf_ktime_get_ns();
   if (leaving) {
     end_unseen(leaving, counts);
-    leaves(&what, leaving, left, now, counts);
+    leaves(&what, told, leaving, left, now, counts);
   }
   if (coming) comes(coming, came, now, counts);
   count_time(counts, now);

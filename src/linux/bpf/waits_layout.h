@@ -139,7 +139,7 @@ struct WaitCounters {
   __u64 lost_wakers;           // for which there was no room in the ring
   __u64 wakers_without_stack;  // since it can't be read
   __u64 ns;                    // time in the programs, where they found one of ours: of every 17th run, 17 times
-  __u64 runs;
+  __u64 runs;                  // since the last one of those
   __u64 stacks_ns;  // of that: for stacks, and what else there is of a wait that is worth an event
 };
 
