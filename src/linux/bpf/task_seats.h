@@ -42,10 +42,8 @@ static ALWAYS_INLINE void sit_down(struct Seat* seat, __u64 task, __u32 slot, __
   seat->key = key_of(task, serial);
 }
 
-// Nobody else writes the seat unless something changes: whoever wakes the thread has it in his cache.
-static ALWAYS_INLINE void watch(__u64 task, int wanted) {
-  struct Seat* seat = seat_of(task);
-  if (!seat) return;
+// The seat is written only if something changes: whoever wakes the thread has it in his cache.
+static ALWAYS_INLINE void watch(struct Seat* seat, __u64 task, int wanted) {
   if (!wanted) {
     if (seat->unwatched != task) seat->unwatched = task;
   } else if (seat->unwatched == task) {
@@ -86,10 +84,9 @@ static ALWAYS_INLINE int stranger_is_here(const struct Seat* seat, __u64 task) {
 }
 
 // The thread that runs on this CPU now, if it is one of ours.
-static ALWAYS_INLINE struct WaitingThread* current_thread(__u64 task, __u32* slot) {
+static ALWAYS_INLINE struct WaitingThread* current_thread(struct Seat* seat, __u64 task, __u32* slot) {
   struct bpf_pidns_info ids;
-  struct Seat* seat = seat_of(task);
-  if (!seat || stranger_is_here(seat, task)) return 0;
+  if (stranger_is_here(seat, task)) return 0;
   struct WaitingThread* thread = thread_on(seat, task, slot);
   if (thread) return is_trusted() ? thread : 0;
   if (bpf_get_ns_current_pid_tgid(settings.namespace_device, settings.namespace_inode, &ids, sizeof(ids)) != 0 ||
@@ -112,10 +109,8 @@ static ALWAYS_INLINE struct WaitingThread* current_thread(__u64 task, __u32* slo
 }
 
 // Another thread, of any process, may get its task_struct. By now it has no thread id, so whose it was can't be told.
-static ALWAYS_INLINE void forget_task(__u64 task) {
-  struct Seat* seat = seat_of(task);
+static ALWAYS_INLINE void forget_task(struct Seat* seat, __u64 task) {
   bpf_map_delete_elem(&tasks, &task);
-  if (!seat) return;
   if (seat->stranger == task) seat->stranger = 0;
   if (seat->unwatched == task) seat->unwatched = 0;
   seat->key = 0;

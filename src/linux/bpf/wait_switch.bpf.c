@@ -51,8 +51,8 @@ static ALWAYS_INLINE void book_late(struct WaitingThread* thread, __u64 delay, s
   ++counts->dropped[kDropLeftOut];
 }
 
-static ALWAYS_INLINE void leaves(const struct Switch* what, const struct Told* told, struct WaitingThread* thread,
-                                 __u32 slot, __u64 now, struct WaitCounters* counts) {
+static ALWAYS_INLINE void leaves(const struct Switch* what, const struct Told* told, struct Seat* seat,
+                                 struct WaitingThread* thread, __u32 slot, __u64 now, struct WaitCounters* counts) {
   const __u64 delay = delay_here();
   book_late(thread, delay, counts);
   thread->delay = delay;
@@ -67,7 +67,7 @@ static ALWAYS_INLINE void leaves(const struct Switch* what, const struct Told* t
   thread->asleep = !(what->preempted & 1) && (__u32)what->state != 0;
   if (thread->asleep) {
     const int left_out = is_left_out(told, now, thread->serial);
-    watch(what->from, !left_out || settings.task_delay == 0);
+    watch(seat, what->from, !left_out || settings.task_delay == 0);
     thread->copy_flags = flags_of_sleep(what->state);
     thread->copy_failure = left_out ? kDropLeftOut : kWaitDrops;
     thread->copy = !left_out && copies_at_waker(thread) ? kAtWaker : kNowhere;
@@ -155,10 +155,12 @@ int on_switch(const struct Switch* context) {
   const struct Switch what = *context;
   __u32 left = 0, came = 0;
   struct WaitingThread* leaving = 0;
+  struct Seat* seat = seat_of(what.from);
+  if (!seat) return 0;  // can't be
   if (ends(&what)) {
-    forget_task(what.from);
+    forget_task(seat, what.from);
   } else {
-    leaving = current_thread(what.from, &left);
+    leaving = current_thread(seat, what.from, &left);
   }
   struct WaitingThread* coming = coming_thread(what.to, &came);
   if (!leaving) {
@@ -172,7 +174,7 @@ int on_switch(const struct Switch* context) {
   const __u64 now = bpf_ktime_get_ns();
   if (leaving) {
     end_unseen(leaving, counts);
-    leaves(&what, told, leaving, left, now, counts);
+    leaves(&what, told, seat, leaving, left, now, counts);
   }
   if (coming) comes(coming, came, now, counts);
   count_time(counts, now);
