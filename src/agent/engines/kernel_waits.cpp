@@ -155,7 +155,8 @@ bool KernelWaits::read(const Entry& entry, Now& out) const {
   return true;
 }
 
-// As the programs will when the thread leaves its CPU. Of one that is gone nobody knows any more what it has queued for.
+// As the programs will when the thread leaves its CPU. Of one that is gone nobody knows any more what it has queued
+// for.
 void KernelWaits::book_late(Now& seen, std::optional<Nanos> delay) const {
   WaitingThread& thread = seen.thread;
   const Nanos off = nanos(std::exchange(thread.unbooked, 0));

@@ -60,14 +60,14 @@ struct WaitingThread {
   __u64 running_since;  // on its CPU since then; 0: not known, it was there before us
   // A wait that was left out is booked when the thread leaves its CPU the next time: by then the kernel's own account
   // tells how much of the time was spent in the run queue, and nobody needs to look when it is woken.
-  __u64 unbooked;  // so long was it off its CPU; 0: there is no such wait
-  __u64 delay;     // what that account said when it left
-  __u32 copy_flags;  // of SampleHeader: what is known of the wait
+  __u64 unbooked;      // so long was it off its CPU; 0: there is no such wait
+  __u64 delay;         // what that account said when it left
+  __u32 copy_flags;    // of SampleHeader: what is known of the wait
   __u8 known;          // its task is in `tasks`. Which one that is, is the kernel's own business
   __u8 copies_itself;  // it was once woken by a stranger, who could not copy its stack
   __u8 has_left;       // a CPU, and we have seen it
   __u8 unused_byte;
-  __u64 unused_word;
+  __u64 unused_word;  // the line is full
 
   __u64 ran;    // on its CPU, between two moments that we have seen
   __u64 queue;  // ns in the run queue
@@ -140,7 +140,7 @@ struct WaitCounters {
   __u64 wakers_without_stack;  // since it can't be read
   __u64 ns;                    // time in the programs, where they found one of ours: of every 17th run, 17 times
   __u64 runs;                  // since the last one of those
-  __u64 stacks_ns;  // of that: for stacks, and what else there is of a wait that is worth an event
+  __u64 stacks_ns;             // of that: for stacks, and what else there is of a wait that is worth an event
 };
 
 #ifdef __cplusplus
