@@ -247,7 +247,7 @@ TEST_F(LeftOutTest, time_in_the_run_queue_is_none_of_the_wait) {
   std::thread([&] {
     stay_on_one_cpu();
     const auto tid = static_cast<id_t>(::gettid());
-    ASSERT_EQ(::setpriority(PRIO_PROCESS, tid, 5), 0);  // who burns goes first
+    ASSERT_EQ(::setpriority(PRIO_PROCESS, tid, 15), 0);  // who burns goes first
     const JavaThread self = described(::gettid());
     ASSERT_TRUE(waits_->thread_started(self));
     const Nanos began = monotonic_now(), before = schedules_.of(::gettid())->queued;
