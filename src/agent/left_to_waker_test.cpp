@@ -1,7 +1,9 @@
 // Waits that only a thread of the same process can end: their stacks are left to that one. And waits that are only
 // counted.
 #include <linux/futex.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
 
 #include "agent/kernel_waits_for_test.h"
 
@@ -186,6 +188,99 @@ TEST_F(LeftToWakerTest, waits_that_are_left_out_are_in_the_account_and_counted) 
   sleeper_.wake_and_sleep();  // see above
   sleeper_.wake();
   EXPECT_EQ(read_some(1).size(), 1u);
+}
+
+// Nobody looks when such a wait ends: what it was, and what the run queue, is the kernel's to tell, once the thread
+// leaves its CPU again, or the agent asks.
+class LeftOutTest : public KernelWaitsTest {
+ protected:
+  void start(const WaitLimits& limits = {micros(100), Nanos(0)}) {
+    load(limits);
+    if (!IsSkipped()) waits_->keep_share(0);
+  }
+  const linux::ThreadSchedules schedules_;
+};
+
+TEST_F(LeftOutTest, each_is_counted_once_the_last_one_of_a_thread_that_runs_as_well) {
+  start();
+  if (IsSkipped()) return;
+  const JavaThread self = described(::gettid());
+  ASSERT_TRUE(waits_->thread_started(self));
+  const uint64_t before = schedules_.of(::gettid())->waits;
+  for (int i = 0; i < 20; ++i) sleep_for(millis(2));
+  const uint64_t slept = schedules_.of(::gettid())->waits - before;
+  ThreadTimes now = times();
+  const auto count = [&] { return now.of(TimePart::kMissedWaits).count + now.of(TimePart::kShortWaits).count; };
+  // Files of the kernel's that are read may make it sleep, too.
+  EXPECT_GE(count(), slept);
+  EXPECT_LE(count(), slept + 4);
+  const uint64_t counted = count();
+  waits_->thread_ended(self);
+  now = times();
+  EXPECT_GE(count(), counted);
+  EXPECT_LE(count(), counted + 4);
+  EXPECT_EQ(stats().taken, now.of(TimePart::kMissedWaits).count);
+  EXPECT_EQ(stats().dropped["left out to keep the cost down"], stats().taken);
+  EXPECT_TRUE(read().empty());
+}
+
+TEST_F(LeftOutTest, time_in_the_run_queue_is_none_of_the_wait) {
+  start();
+  if (IsSkipped()) return;
+  std::atomic<bool> over{false};
+  const auto stay_on_one_cpu = [] {
+    cpu_set_t one, mine;
+    CPU_ZERO(&one);
+    ASSERT_EQ(::sched_getaffinity(0, sizeof(mine), &mine), 0);
+    for (int cpu = CPU_SETSIZE - 1; cpu >= 0 && CPU_COUNT(&one) == 0; --cpu) {
+      if (CPU_ISSET(cpu, &mine)) CPU_SET(cpu, &one);
+    }
+    ASSERT_EQ(::sched_setaffinity(0, sizeof(one), &one), 0);
+  };
+  std::thread burner([&] {
+    stay_on_one_cpu();
+    while (!over.load()) {
+    }
+  });
+  Nanos queued, life;
+  ThreadTimes all;
+  std::thread([&] {
+    stay_on_one_cpu();
+    const auto tid = static_cast<id_t>(::gettid());
+    ASSERT_EQ(::setpriority(PRIO_PROCESS, tid, 15), 0);  // who burns goes first
+    const JavaThread self = described(::gettid());
+    ASSERT_TRUE(waits_->thread_started(self));
+    const Nanos began = monotonic_now(), before = schedules_.of(::gettid())->queued;
+    for (int i = 0; i < 30 && queued < millis(100); ++i) {
+      sleep_for(millis(2));
+      queued = schedules_.of(::gettid())->queued - before;
+    }
+    life = monotonic_now() - began;
+    all = times();
+    waits_->thread_ended(self);
+  }).join();
+  over.store(true);
+  burner.join();
+  EXPECT_GT(all.of(TimePart::kMissedWaits).count, 0u);
+  // As far apart as what passes between the readings.
+  EXPECT_LT(std::abs((all.of(TimePart::kQueue).time - queued).count), millis(20).count + life.count / 20);
+  EXPECT_LT(all.of(TimePart::kMissedWaits).time + all.of(TimePart::kShortWaits).time,
+            life - queued + millis(20) + life / 20);
+}
+
+TEST_F(LeftOutTest, one_that_is_too_short_or_too_long_is_in_the_sum_for_these) {
+  start({millis(20), millis(60)});
+  if (IsSkipped()) return;
+  const JavaThread self = described(::gettid());
+  ASSERT_TRUE(waits_->thread_started(self));
+  for (int i = 0; i < 10; ++i) sleep_for(millis(1));
+  sleep_for(millis(120));
+  ThreadTimes now = times();
+  EXPECT_GT(now.of(TimePart::kShortWaits).count, 0u);
+  EXPECT_EQ(now.of(TimePart::kLongWaits).count, 1u) << "it is on its CPU: the programs have not booked it yet";
+  EXPECT_GT(now.of(TimePart::kLongWaits).time, millis(60));
+  waits_->thread_ended(self);
+  EXPECT_EQ(times().of(TimePart::kLongWaits).count, 1u);
 }
 
 }  // namespace

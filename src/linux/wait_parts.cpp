@@ -16,6 +16,7 @@ namespace tarsier::linux {
 namespace {
 
 static_assert(sizeof(bpf::WaitingThread) % 64 == 0 && offsetof(bpf::WaitingThread, ran) == 64, "lines of the cache");
+static_assert(64 % sizeof(bpf::Seat) == 0, "likewise");
 
 constexpr const char* kThreads = "threads";
 constexpr const char* kSlots = "slots";
@@ -48,6 +49,12 @@ void find_runtime(const KernelTypes& types, bpf::Settings& settings) {
   if (entity && runtime && runtime->size == 8) settings.task_runtime = entity->offset + runtime->offset;
 }
 
+void find_delay(const KernelTypes& types, bpf::Settings& settings) {
+  const auto account = types.member("task_struct", "sched_info");
+  const auto delay = types.member("sched_info", "run_delay");
+  if (account && delay && delay->size == 8) settings.task_delay = account->offset + delay->offset;
+}
+
 constexpr Part kParts[] = {{"sched_waking", wait_waking_program}, {"sched_switch", wait_switch_program}};
 
 }  // namespace
@@ -70,14 +77,15 @@ Result<WaitParts> make_wait_parts(bpf::Settings settings, const WaitMemory& memo
   const auto types = KernelTypes::of_kernel();
   if (types) find_system_call(*types, settings);
   if (types) find_runtime(*types, settings);
+  if (types) find_delay(*types, settings);
   settings.wakes = find_wake_context(types ? &*types : nullptr);
   const auto scratches = static_cast<uint32_t>(settings.java.virtual_threads.present != 0 ? possible_cpus() : 1);
   // Allocated at once, but for the copies, which are the agent's to add: the programs run where nothing can be.
   std::vector<BpfMapPlan> maps = {
-      // What can be mapped begins at a page: so each has its own lines of the cache.
+      // What can be mapped begins at a page: so no thread shares a line of the cache, and no seat lies on two.
       {kThreads, BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(bpf::WaitingThread), bpf::kMaxThreads, BPF_F_MMAPABLE},
       {kSlots, BPF_MAP_TYPE_HASH, sizeof(uint32_t), sizeof(uint32_t), bpf::kMaxThreads},
-      {kSeats, BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(bpf::Seat), bpf::kSeats},
+      {kSeats, BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(bpf::Seat), bpf::kSeats, BPF_F_MMAPABLE},
       {kTasks, BPF_MAP_TYPE_HASH, sizeof(uint64_t), sizeof(bpf::Seated), bpf::kMaxThreads},
       {kBottoms, BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(bpf::Told), 1, BPF_F_MMAPABLE},
       {kRing, BPF_MAP_TYPE_RINGBUF, 0, 0, static_cast<uint32_t>(memory.ring)},

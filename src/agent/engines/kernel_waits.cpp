@@ -136,9 +136,9 @@ bool KernelWaits::read(const Entry& entry, WaitingThread& out) const {
 bool KernelWaits::read(const Entry& entry, Now& out) const {
   constexpr int kTries = 3;
   const pid_t tid = entry.sleeper.tid;
-  const bool needs_queue = entry.before != Before::kNone;
   for (int i = 0; i < kTries; ++i) {
     if (!read(entry, out.thread)) return false;
+    const bool needs_queue = entry.before != Before::kNone || out.thread.unbooked != 0;
     out.at = now();
     const auto cpu = linux::thread_cpu_time(tid);
     const auto schedule = needs_queue ? schedules_.of(tid) : std::nullopt;
@@ -147,9 +147,36 @@ bool KernelWaits::read(const Entry& entry, Now& out) const {
     out.queued = schedule ? schedule->queued - entry.queued_at_start : Nanos(0);
     WaitingThread after{};
     // Between two of these readings it may have lost its CPU, or we ours, which on a busy machine is a long time.
-    if (!read(entry, after)) return true;
-    if (after.ran == out.thread.ran && after.since == out.thread.since) return true;
+    const bool same = !read(entry, after) || (after.ran == out.thread.ran && after.since == out.thread.since);
+    if (!same && i + 1 < kTries) continue;
+    book_late(out, schedule ? std::optional(schedule->queued) : std::nullopt);
+    return true;
   }
+  return true;
+}
+
+// As the programs will when the thread leaves its CPU. Of one that is gone nobody knows any more what it has queued
+// for.
+void KernelWaits::book_late(Now& seen, std::optional<Nanos> delay) const {
+  WaitingThread& thread = seen.thread;
+  const Nanos off = nanos(std::exchange(thread.unbooked, 0));
+  if (off.count <= 0) return;
+  const Nanos queued = delay ? std::clamp(*delay - nanos(thread.delay), Nanos(0), off) : Nanos(0);
+  const Nanos length = off - queued;
+  thread.queue += static_cast<uint64_t>(queued.count);
+  const bool longer = limits_.max.count != 0 && length > limits_.max;
+  linux::bpf::TimeSum& sum = length < limits_.min ? thread.shorter : longer ? thread.longer : thread.missed;
+  sum.ns += static_cast<uint64_t>(length.count);
+  ++sum.count;
+  seen.left_out = &sum == &thread.missed;
+}
+
+// The programs won't book what is not booked by now.
+bool KernelWaits::read_last(const Entry& entry, Now& out) {
+  if (!read(entry, out)) return false;
+  if (!out.left_out) return true;
+  ++own_taken_;
+  ++own_left_out_;
   return true;
 }
 
@@ -419,7 +446,7 @@ void KernelWaits::thread_ended(const JavaThread& thread) {
   const auto it = entries_.find(thread.serial);
   if (it == entries_.end()) return;
   Now last{};
-  if (read(it->second, last)) {
+  if (read_last(it->second, last)) {
     end_wait_from_before(it->second, last, false);
     ended_.push_back(times_of(it->second, last));
   }
@@ -434,7 +461,7 @@ bool KernelWaits::close_one() {
   entries_.erase(entries_.begin());
   if (entry.before == Before::kAsked) entry.before = look_at(entry);  // there was no time for it
   Now last{};
-  if (read(entry, last)) {
+  if (read_last(entry, last)) {
     end_wait_from_before(entry, last, last.thread.first_left == 0 && last.cpu.count == 0);
     end_open_wait(entry, last);
     ended_.push_back(times_of(entry, last));

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -69,6 +70,7 @@ class KernelWaits final : public WaitFinder {
     linux::bpf::WaitingThread thread;
     Nanos at, cpu, queued;
     bool alive = true;
+    bool left_out = false;  // the wait that the programs had not booked yet is one that was left out
   };
 
   KernelWaits(const WaitLimits& limits, linux::WaitParts parts, linux::BpfRing ring, Mapping bottoms,
@@ -82,6 +84,8 @@ class KernelWaits final : public WaitFinder {
   [[nodiscard]] Nanos now() const;
   [[nodiscard]] bool read(const Entry& entry, linux::bpf::WaitingThread& out) const;
   [[nodiscard]] bool read(const Entry& entry, Now& out) const;
+  void book_late(Now& seen, std::optional<Nanos> delay) const;
+  bool read_last(const Entry& entry, Now& out);
   void look_at_sleepers();
   [[nodiscard]] Before look_at(Entry& entry);
   void end_wait_from_before(Entry& entry, const Now& seen, bool ongoing);

@@ -91,8 +91,8 @@ struct Settings {
   // Where the kernel, among the registers of a thread, has the number of the system call that it is in; -1: in none.
   __u32 system_call, system_call_bytes;  // 0 bytes: not known
   __u32 hide_processes;                  // the process may not see which others there are
-  __u32 unused;
-  __u64 task_runtime;  // offset in a task: what its CPU clock says while it sleeps; 0: not known
+  __u32 task_delay;                      // offset in a task: ns in the run queue, of all its life; 0: not known
+  __u64 task_runtime;                    // offset in a task: what its CPU clock says while it sleeps; 0: not known
 };
 
 // What a process is, besides its id, until it executes another program.

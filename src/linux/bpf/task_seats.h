@@ -13,10 +13,11 @@ MAP(slots);  // hash: thread id -> slot
 MAP(seats);  // array of struct Seat, by the task's address
 MAP(tasks);  // hash: the kernel's task -> struct Seated
 
-static ALWAYS_INLINE int is_awake(void) {
+// What the agent tells, if it wants anything to be done.
+static ALWAYS_INLINE const struct Told* told_if_awake(void) {
   const __u32 zero = 0;
   const struct Told* told = bpf_map_lookup_elem(&bottoms, &zero);
-  return told && told->awake;
+  return told && told->awake ? told : 0;
 }
 
 static ALWAYS_INLINE struct Seat* seat_of(__u64 task) {
@@ -41,10 +42,17 @@ static ALWAYS_INLINE void sit_down(struct Seat* seat, __u64 task, __u32 slot, __
   seat->key = key_of(task, serial);
 }
 
+// The seat is written only if something changes: whoever wakes the thread has it in his cache.
+static ALWAYS_INLINE void watch(struct Seat* seat, __u64 task, int wanted) {
+  if (!wanted) {
+    if (seat->unwatched != task) seat->unwatched = task;
+  } else if (seat->unwatched == task) {
+    seat->unwatched = 0;
+  }
+}
+
 // Whoever has left a CPU before.
-static ALWAYS_INLINE struct WaitingThread* thread_of_task(__u64 task, __u32* slot) {
-  struct Seat* seat = seat_of(task);
-  if (!seat || seat->stranger == task) return 0;
+static ALWAYS_INLINE struct WaitingThread* thread_of_task(struct Seat* seat, __u64 task, __u32* slot) {
   struct WaitingThread* thread = thread_on(seat, task, slot);
   if (!thread) {
     const struct Seated* known = bpf_map_lookup_elem(&tasks, &task);
@@ -54,7 +62,19 @@ static ALWAYS_INLINE struct WaitingThread* thread_of_task(__u64 task, __u32* slo
     if (!thread || thread->serial != known->serial) return 0;
     sit_down(seat, task, *slot, known->serial);
   }
-  return is_trusted_task(task) && is_awake() ? thread : 0;
+  return is_trusted_task(task) ? thread : 0;
+}
+
+static ALWAYS_INLINE struct WaitingThread* coming_thread(__u64 task, __u32* slot) {
+  struct Seat* seat = seat_of(task);
+  return seat && seat->stranger != task ? thread_of_task(seat, task, slot) : 0;
+}
+
+// If anybody wants to know that it is woken.
+static ALWAYS_INLINE struct WaitingThread* woken_thread(__u64 task, __u32* slot) {
+  struct Seat* seat = seat_of(task);
+  if (!seat || seat->stranger == task || seat->unwatched == task) return 0;
+  return thread_of_task(seat, task, slot);
 }
 
 // Should the end of one ever go unseen, a thread of ours that has got its task is not taken for it: its process is
@@ -64,19 +84,18 @@ static ALWAYS_INLINE int stranger_is_here(const struct Seat* seat, __u64 task) {
 }
 
 // The thread that runs on this CPU now, if it is one of ours.
-static ALWAYS_INLINE struct WaitingThread* current_thread(__u64 task, __u32* slot) {
+static ALWAYS_INLINE struct WaitingThread* current_thread(struct Seat* seat, __u64 task, __u32* slot) {
   struct bpf_pidns_info ids;
-  struct Seat* seat = seat_of(task);
-  if (!seat || stranger_is_here(seat, task)) return 0;
+  if (stranger_is_here(seat, task)) return 0;
   struct WaitingThread* thread = thread_on(seat, task, slot);
-  if (thread) return is_trusted() && is_awake() ? thread : 0;
+  if (thread) return is_trusted() ? thread : 0;
   if (bpf_get_ns_current_pid_tgid(settings.namespace_device, settings.namespace_inode, &ids, sizeof(ids)) != 0 ||
       ids.tgid != settings.process) {
     seat->stranger_process = bpf_get_current_pid_tgid() >> 32;
     seat->stranger = task;  // until it ends
     return 0;
   }
-  if (!is_trusted() || !is_awake()) return 0;
+  if (!is_trusted() || !told_if_awake()) return 0;
   const __u32* known = bpf_map_lookup_elem(&slots, &ids.pid);
   if (!known) return 0;
   *slot = *known;
@@ -90,10 +109,9 @@ static ALWAYS_INLINE struct WaitingThread* current_thread(__u64 task, __u32* slo
 }
 
 // Another thread, of any process, may get its task_struct. By now it has no thread id, so whose it was can't be told.
-static ALWAYS_INLINE void forget_task(__u64 task) {
-  struct Seat* seat = seat_of(task);
+static ALWAYS_INLINE void forget_task(struct Seat* seat, __u64 task) {
   bpf_map_delete_elem(&tasks, &task);
-  if (!seat) return;
   if (seat->stranger == task) seat->stranger = 0;
+  if (seat->unwatched == task) seat->unwatched = 0;
   seat->key = 0;
 }

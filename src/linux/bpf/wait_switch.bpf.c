@@ -35,18 +35,42 @@ static ALWAYS_INLINE void end_unseen(struct WaitingThread* thread, struct WaitCo
   ++counts->dropped[kDropEndUnseen];
 }
 
-static ALWAYS_INLINE void leaves(const struct Switch* what, struct WaitingThread* thread, __u32 slot, __u64 now,
-                                 struct WaitCounters* counts) {
+// The wait before this turn on the CPU, if it was left out.
+static ALWAYS_INLINE void book_late(struct WaitingThread* thread, __u64 delay, struct WaitCounters* counts) {
+  const __u64 off = thread->unbooked;
+  if (off == 0) return;
+  __u64 queued = delay - thread->delay;
+  if (queued > off) queued = off;
+  const __u64 length = off - queued;
+  thread->unbooked = 0;
+  thread->queue += queued;
+  struct TimeSum* other = other_sum_for(thread, length);
+  add(other ? other : &thread->missed, length);
+  if (other) return;
+  ++counts->taken;
+  ++counts->dropped[kDropLeftOut];
+}
+
+static ALWAYS_INLINE void leaves(const struct Switch* what, const struct Told* told, struct Seat* seat,
+                                 struct WaitingThread* thread, __u32 slot, __u64 now, struct WaitCounters* counts) {
+  const __u64 delay = delay_here();
+  book_late(thread, delay, counts);
+  thread->delay = delay;
   if (thread->running_since != 0) thread->ran += now - thread->running_since;
-  if (thread->first_left == 0) thread->first_left = now;
+  if (!thread->has_left) {
+    thread->has_left = 1;
+    thread->first_left = now;
+  }
   thread->running_since = 0;
   thread->woken = 0;
   thread->booked = 0;
   thread->asleep = !(what->preempted & 1) && (__u32)what->state != 0;
   if (thread->asleep) {
+    const int left_out = is_left_out(told, now, thread->serial);
+    watch(seat, what->from, !left_out || settings.task_delay == 0);
     thread->copy_flags = flags_of_sleep(what->state);
-    thread->copy_failure = is_left_out(now, thread->serial) ? kDropLeftOut : kWaitDrops;
-    thread->copy = thread->copy_failure != kDropLeftOut && copies_at_waker(thread) ? kAtWaker : kNowhere;
+    thread->copy_failure = left_out ? kDropLeftOut : kWaitDrops;
+    thread->copy = !left_out && copies_at_waker(thread) ? kAtWaker : kNowhere;
   }
   // Whoever wakes it just now sees a wait of no length, whatever else it sees.
   thread->since = now;
@@ -95,6 +119,10 @@ static ALWAYS_INLINE void comes(struct WaitingThread* thread, __u32 slot, __u64 
     thread->queue += now - thread->woken;
     return;
   }
+  if (thread->woken == 0 && thread->copy_failure == kDropLeftOut && settings.task_delay != 0 && now > since) {
+    thread->unbooked = now - since;
+    return;
+  }
   // Nobody has been seen to wake it: then it was woken before it had left its CPU, and stood in the run queue all the
   // time, since no thread comes back otherwise.
   const __u64 unseen = thread->known ? since : now;
@@ -122,25 +150,31 @@ static ALWAYS_INLINE int ends(const struct Switch* what) {
 }
 
 SECTION("program")
-int on_switch(struct Switch* what) {
+int on_switch(const struct Switch* context) {
+  // The verifier does not permit the pointers into it that the compiler would keep.
+  const struct Switch what = *context;
   __u32 left = 0, came = 0;
   struct WaitingThread* leaving = 0;
-  if (ends(what)) {
-    forget_task(what->from);
+  struct Seat* seat = seat_of(what.from);
+  if (!seat) return 0;  // can't be
+  if (ends(&what)) {
+    forget_task(seat, what.from);
   } else {
-    leaving = current_thread(what->from, &left);
+    leaving = current_thread(seat, what.from, &left);
   }
-  struct WaitingThread* coming = thread_of_task(what->to, &came);
+  struct WaitingThread* coming = coming_thread(what.to, &came);
   if (!leaving) {
     KEEP_APART;
     if (!coming) return 0;
   }
+  const struct Told* told = told_if_awake();
+  if (!told) return 0;
   struct WaitCounters* counts = counters_here();
   if (!counts) return 0;
   const __u64 now = bpf_ktime_get_ns();
   if (leaving) {
     end_unseen(leaving, counts);
-    leaves(what, leaving, left, now, counts);
+    leaves(&what, told, seat, leaving, left, now, counts);
   }
   if (coming) comes(coming, came, now, counts);
   count_time(counts, now);

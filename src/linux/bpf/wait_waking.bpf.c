@@ -59,9 +59,9 @@ static ALWAYS_INLINE void end_wait(struct Waking* what, struct WaitingThread* th
 SECTION("program")
 int on_waking(struct Waking* what) {
   __u32 slot;
-  struct WaitingThread* thread = thread_of_task(what->task, &slot);
+  struct WaitingThread* thread = woken_thread(what->task, &slot);
   if (!thread || thread->since == 0 || thread->woken != 0) return 0;
-  struct WaitCounters* counts = counters_here();
+  struct WaitCounters* counts = told_if_awake() ? counters_here() : 0;
   if (!counts) return 0;
   const __u64 now = bpf_ktime_get_ns();
   thread->woken = now;

@@ -15,11 +15,9 @@ MAP(large_copies);
 
 // Chosen when the wait begins, when nobody knows how long it will be: so what is left is a fair sample. When exactly it
 // does, to the nanosecond, is chance enough.
-static ALWAYS_INLINE int is_left_out(__u64 now, __u32 serial) {
-  const __u32 zero = 0;
-  const struct Told* told = bpf_map_lookup_elem(&bottoms, &zero);
+static ALWAYS_INLINE int is_left_out(const struct Told* told, __u64 now, __u32 serial) {
   const __u64 drawn = ((now ^ (__u64)serial << 32) * 0x9e3779b97f4a7c15UL >> 32) % kAllWaits;
-  return told && drawn < told->left_out;
+  return drawn < told->left_out;
 }
 
 // Who runs here.
@@ -49,6 +47,12 @@ static ALWAYS_INLINE struct TimeSum* other_sum_for(struct WaitingThread* thread,
   return 0;
 }
 
+// What the kernel itself counts of the run queue, for the thread here. 0: it does not.
+static ALWAYS_INLINE __u64 delay_here(void) {
+  const __u64 delay = settings.task_delay;
+  return delay != 0 ? *(const __u64*)((const char*)bpf_get_current_task_btf() + delay) : 0;
+}
+
 static ALWAYS_INLINE struct WaitCounters* counters_here(void) {
   const __u32 zero = 0;
   return bpf_map_lookup_elem(&counters, &zero);
@@ -57,5 +61,7 @@ static ALWAYS_INLINE struct WaitCounters* counters_here(void) {
 // Looking at the clock is a good part of what a run takes. A number that no rhythm of threads has.
 static ALWAYS_INLINE void count_time(struct WaitCounters* counts, __u64 began) {
   const __u64 kOfSo = 17;
-  if (++counts->runs % kOfSo == 0) counts->ns += kOfSo * (bpf_ktime_get_ns() - began);
+  if (++counts->runs < kOfSo) return;
+  counts->runs = 0;
+  counts->ns += kOfSo * (bpf_ktime_get_ns() - began);
 }

@@ -51,17 +51,23 @@ struct TimeSum {
 // and with the second all that a switch does as a rule.
 struct WaitingThread {
   __u32 serial;
-  __u32 asleep;         // if it is off its CPU: it waits; else it was preempted
+  __u8 asleep;          // if it is off its CPU: it waits; else it was preempted
+  __u8 copy;            // a CopyPlace: where the stack is of which it sleeps
+  __u8 copy_failure;    // if there is no copy: one of the drops below
+  __u8 booked;          // its waker has put the wait into the sums
   __u64 since;          // off its CPU since then; 0: it is on one, or has not been seen yet
-  __u64 woken;          // and was woken then; 0: not yet
+  __u64 woken;          // and was woken then; 0: not yet, or nobody has looked
   __u64 running_since;  // on its CPU since then; 0: not known, it was there before us
-  __u64 first_left;     // left a CPU for the first time that we have seen
-  __u32 copy;           // a CopyPlace: where the stack is of which it sleeps
-  __u32 copy_failure;   // if there is no copy: one of the drops below
-  __u32 copy_flags;     // of SampleHeader: what is known of the wait
-  __u32 booked;         // its waker has put the wait into the sums
-  __u32 known;          // its task is in `tasks`. Which one that is, is the kernel's own business
-  __u32 copies_itself;  // it was once woken by a stranger, who could not copy its stack
+  // A wait that was left out is booked when the thread leaves its CPU the next time: by then the kernel's own account
+  // tells how much of the time was spent in the run queue, and nobody needs to look when it is woken.
+  __u64 unbooked;      // so long was it off its CPU; 0: there is no such wait
+  __u64 delay;         // what that account said when it left
+  __u32 copy_flags;    // of SampleHeader: what is known of the wait
+  __u8 known;          // its task is in `tasks`. Which one that is, is the kernel's own business
+  __u8 copies_itself;  // it was once woken by a stranger, who could not copy its stack
+  __u8 has_left;       // a CPU, and we have seen it
+  __u8 unused_byte;
+  __u64 unused_word;  // the line is full
 
   __u64 ran;    // on its CPU, between two moments that we have seen
   __u64 queue;  // ns in the run queue
@@ -71,8 +77,9 @@ struct WaitingThread {
   __u64 java_thread;
   __u64 named_virtual_id;  // the virtual thread on it whose name was written last
   __u64 runtime;           // if its copy was left to the waker: what its CPU clock said when it went to sleep
+  __u64 first_left;        // left a CPU for the first time that we have seen
   __u32 copy_bytes;
-  __u32 unused[5];
+  __u32 unused[3];
 };
 
 // Who has woken a thread: a record of its own in the ring, before that of the wait. Of a Java thread with its stack, if
@@ -99,8 +106,9 @@ enum { kWakerHead = sizeof(struct Waker) + kWaitHead };
 // switch.
 enum { kSeatBits = 13, kSeats = 1 << kSeatBits };
 struct Seat {
-  __u64 stranger;  // a task of another process
-  __u64 key;       // of a task and the thread that is in the slot
+  __u64 stranger;   // a task of another process
+  __u64 key;        // of a task and the thread that is in the slot
+  __u64 unwatched;  // a task that sleeps, of ours: nobody wants to know who wakes it, nor when
   __u32 slot;
   __u32 stranger_process;  // as the machine counts them
 };
@@ -131,8 +139,8 @@ struct WaitCounters {
   __u64 lost_wakers;           // for which there was no room in the ring
   __u64 wakers_without_stack;  // since it can't be read
   __u64 ns;                    // time in the programs, where they found one of ours: of every 17th run, 17 times
-  __u64 runs;
-  __u64 stacks_ns;  // of that: for stacks, and what else there is of a wait that is worth an event
+  __u64 runs;                  // since the last one of those
+  __u64 stacks_ns;             // of that: for stacks, and what else there is of a wait that is worth an event
 };
 
 #ifdef __cplusplus
