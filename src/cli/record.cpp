@@ -56,7 +56,7 @@ constexpr Option kOptions[] = {
     {.name = "waits-budget",
      .kind = Kind::kShare,
      .value = "SHARE",
-     .fallback = "3%",
+     .fallback = "1%",
      .help = "by ebpf: what stacks of waits may take of the program's CPU time; if there are too many waits, only "
              "some get a stack, by chance, and the others are counted; 0: all, whatever it takes"},
     {.name = "lock",

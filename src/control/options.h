@@ -12,7 +12,7 @@ namespace tarsier::control {
 
 constexpr Bytes kMaxAllocInterval{1 << 30};
 constexpr Nanos kDefaultInterval = millis(1);
-constexpr double kDefaultWaitsBudget = 0.03;
+constexpr double kDefaultWaitsBudget = 0.01;
 // What is counted if nobody says what.
 constexpr std::string_view kDefaultCounters =
     "cycles,instructions,cache-misses,branch-misses,context-switches,cpu-migrations,page-faults";
