@@ -142,5 +142,20 @@ def bootstrap_interval(groups, statistic=mean_of_medians, times=1000, confidence
     return statistic(groups), found[outside], found[times - 1 - outside]
 
 
+UNITS = {"us": 1_000, "ms": 1_000_000}
+
+
+def nanoseconds(text):
+    """Of an interval, as 100us."""
+    number, unit = text[:-2], text[-2:]
+    if unit not in UNITS or not number.isdigit():
+        sys.exit(f"an interval is a number with us or ms, not {text}")
+    return int(number) * UNITS[unit]
+
+
+def points(triple):
+    return "{:+.1f} [{:+.1f}, {:+.1f}]".format(*(100 * value for value in triple))
+
+
 def percent(triple):
     return "{:+.1f} % [{:+.1f}, {:+.1f}]".format(*(100 * (value - 1) for value in triple))

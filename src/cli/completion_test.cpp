@@ -4,7 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "base/parse.h"
 #include "cli/man_page.h"
+#include "control/options.h"
 
 namespace tarsier::cli {
 namespace {
@@ -21,6 +25,15 @@ std::string section(const std::string& script, const std::string& from, const st
   const size_t begin = script.find(from);
   if (begin == std::string::npos) return "";
   return script.substr(begin, script.find(to, begin + from.size()) - begin);
+}
+
+// The agent has the same default, for those who load it without the command.
+TEST(Tables, TheBudgetForWaitsIsThatOfTheAgent) {
+  const auto options = all_options(find_command("record")->spec);
+  const auto budget =
+      std::find_if(options.begin(), options.end(), [](const Option& o) { return o.name == "waits-budget"; });
+  ASSERT_NE(budget, options.end());
+  EXPECT_EQ(*parse_share(budget->fallback), control::kDefaultWaitsBudget);
 }
 
 TEST(Tables, EveryOptionIsInHelpManAndEveryShell) {
