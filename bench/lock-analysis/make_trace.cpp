@@ -32,7 +32,7 @@ struct Lock {
 
 struct Record {
   Event type{};
-  int64_t time = 0, end = 0, generation = 0, sequence = 0, end_sequence = 0;
+  int64_t time = 0, end = 0, generation = 0, sequence = 0;
   uint32_t thread = 0, other = UINT32_MAX, chain = 0, klass = 0;
   int64_t identity = 0;
 };
@@ -119,7 +119,7 @@ class Trace {
       Record release{.type = monitor ? Event::kMonitorExit : Event::kUnpark,
                      .time = at,
                      .generation = lock.generation,
-                     .sequence = monitor ? static_cast<int64_t>(2 * i + 1) : at,
+                     .sequence = monitor ? static_cast<int64_t>(2 * i + 1) : 0,
                      .other = monitor ? UINT32_MAX : next,
                      .chain = chain_of(index),
                      .klass = static_cast<uint32_t>(lock.klass),
@@ -129,8 +129,7 @@ class Trace {
                      .time = begin[i + 1],
                      .end = entered,
                      .generation = lock.generation,
-                     .sequence = monitor ? static_cast<int64_t>(2 * i + 2) : begin[i + 1],
-                     .end_sequence = entered,
+                     .sequence = monitor ? static_cast<int64_t>(2 * i + 2) : 0,
                      .other = static_cast<uint32_t>(threads[0]),
                      .chain = chain_of(index),
                      .klass = static_cast<uint32_t>(lock.klass),
@@ -198,12 +197,12 @@ class Trace {
       }
       case Event::kThreadPark: {
         const Value values[] = {duration,   thread,     stack,      juc_classes_[r.klass % 2], INT64_MIN,
-                                INT64_MIN,  int64_t{0}, r.identity, r.sequence,                r.end_sequence,
-                                other,      int64_t{0}, null,       none, null, ClassId(), int64_t{0}};
+                                INT64_MIN,  int64_t{0}, r.identity, ++last_park_or_unpark_,    other,
+                                int64_t{0}, null,       none,       null, ClassId(),                 int64_t{0}};
         return writer_.event(r.type, time, values);
       }
       default: {
-        const Value values[] = {thread, stack, other, r.sequence, null, none};
+        const Value values[] = {thread, stack, other, ++last_park_or_unpark_, null, none};
         return writer_.event(r.type, time, values);
       }
     }
@@ -248,6 +247,7 @@ class Trace {
   std::array<Buffer, kThreads> buffers_;
   size_t hammer_owner_ = 0;
   int64_t hammer_at_ = 0, hammer_sequence_ = 0;
+  int64_t last_park_or_unpark_ = 0;
   int64_t made_ = 0, written_ = 0;
   uint64_t generation_ = 0;
   std::vector<ThreadId> threads_;

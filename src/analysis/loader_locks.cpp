@@ -19,6 +19,19 @@ int64_t as_time(int64_t ns) {
   return std::clamp(ns, -kLatest, kLatest);
 }
 
+// The clock of the events is the same for all threads, and finer than what parks and unparks need to lead to one
+// another: so their times are their order. At the same time an unpark is first: it is what ends a park.
+int64_t order_of_unpark(int64_t time_ns) {
+  return 2 * time_ns;
+}
+int64_t order_of_park(int64_t time_ns) {
+  return 2 * time_ns + 1;
+}
+
+uint32_t as_number(int64_t sequence) {
+  return static_cast<uint32_t>(std::min<uint64_t>(static_cast<uint64_t>(sequence), UINT32_MAX));
+}
+
 }  // namespace
 
 const Loader::WideType Loader::kLockTypes[] = {
@@ -32,8 +45,8 @@ const Loader::WideType Loader::kLockTypes[] = {
       "nextOwner"}},
     {"jdk.ThreadPark",
      &Loader::thread_park,
-     {"eventThread", "stackTrace", "failure", "parkedClass", "identity", "address", "duration", "sequence",
-      "endSequence", "owner", "conditionOf", "conditionOfIdentity"}},
+     {"eventThread", "stackTrace", "failure", "parkedClass", "identity", "address", "duration", "sequence", "ongoing",
+      "owner", "conditionOf", "conditionOfIdentity"}},
     {"tarsier.Unpark", &Loader::unpark, {"eventThread", "stackTrace", "failure", "target", "sequence"}},
     {"tarsier.LockHold",
      &Loader::lock_hold,
@@ -114,15 +127,18 @@ void Loader::monitor_exit(const Chunk& chunk, const EventView& event, const Wide
 }
 
 void Loader::thread_park(const Chunk& chunk, const EventView& event, const WideFields& fields) {
-  const auto& [u1, u2, u3, klass, u4, u5, duration, sequence, end_sequence, owner, of_class, of_identity, u13] = fields;
+  const auto& [u1, u2, u3, klass, u4, u5, duration, sequence, ongoing, owner, of_class, of_identity, u13] = fields;
   const LockMoment moment = lock_moment(chunk, event, fields);
   const bool has_blocker = event.constant(klass).key != 0;
   const ConstantKey condition_of = event.constant(of_class);
   ThreadPark& park = model_.locks.parks.emplace_back();
   park.begin_ns = moment.time_ns;
   park.end_ns = end_after(moment.time_ns, event.number(duration));
-  park.sequence = event.number(sequence);
-  park.end_sequence = event.number(end_sequence);
+  if (sequence) {
+    park.sequence = order_of_park(park.begin_ns);
+    park.end_sequence = event.number(ongoing) != 0 ? 0 : order_of_park(park.end_ns);
+    park.number = as_number(event.number(sequence));
+  }
   park.blocker = has_blocker ? resolve_lock(chunk, event, fields) : kNoLock;
   park.thread = moment.thread;
   park.stack = moment.stack;
@@ -138,7 +154,8 @@ void Loader::unpark(const Chunk& chunk, const EventView& event, const WideFields
   const LockMoment moment = lock_moment(chunk, event, fields);
   Unpark& unpark = model_.locks.unparks.emplace_back();
   unpark.time_ns = moment.time_ns;
-  unpark.sequence = event.number(sequence);
+  unpark.sequence = order_of_unpark(moment.time_ns);
+  unpark.number = as_number(event.number(sequence));
   unpark.thread = moment.thread;
   unpark.stack = moment.failed ? StackIndex(0) : moment.stack;
   unpark.target = other_thread(chunk, event, target);

@@ -91,13 +91,13 @@ TEST(LoaderLocks, reads_all_that_we_write) {
              {b, recording::StackId{}, klass, int64_t{0x7000}, int64_t{0x12ab}, int64_t{7}, int64_t{3},
               std::string_view("exit"), kNoThread, std::string_view("no Java frame"), kNoThread});
   file.event(Event::kThreadPark, 5'000'001'000,
-             {int64_t{400}, a, file.stack("park"), klass, kNone, kNone, int64_t{0}, int64_t{0x34}, int64_t{10},
-              int64_t{12}, b, int64_t{0}, kNull, kNoThread, kNull, recording::ClassId{}, int64_t{0}});
+             {int64_t{400}, a, file.stack("park"), klass, kNone, kNone, int64_t{0}, int64_t{0x34}, int64_t{2}, b,
+              int64_t{0}, kNull, kNoThread, kNull, recording::ClassId{}, int64_t{0}});
   file.event(
       Event::kThreadPark, 5'000'002'000,
-      {int64_t{50}, a, file.stack("park"), recording::ClassId{}, kNone, kNone, int64_t{0}, int64_t{0}, int64_t{13},
-       int64_t{0}, kNoThread, int64_t{1}, kNull, kNoThread, std::string_view("timeout"), klass, int64_t{0x12ab}});
-  file.event(Event::kUnpark, 5'000'001'300, {b, file.stack("unpark"), a, int64_t{11}, kNull, kNoThread});
+      {int64_t{50}, a, file.stack("park"), recording::ClassId{}, kNone, kNone, int64_t{0}, int64_t{0}, int64_t{3},
+       kNoThread, int64_t{1}, kNull, kNoThread, std::string_view("timeout"), klass, int64_t{0x12ab}});
+  file.event(Event::kUnpark, 5'000'001'300, {b, file.stack("unpark"), a, int64_t{1}, kNull, kNoThread});
   const Model model = file.load();
   const LockEvents& locks = model.locks;
   const auto name = [&](ThreadIndex thread) { return model.threads[thread.value].name; };
@@ -128,8 +128,8 @@ TEST(LoaderLocks, reads_all_that_we_write) {
 
   ASSERT_EQ(locks.parks.size(), 2U);
   EXPECT_EQ(lock_name(model, locks.parks[0].blocker), "p.Lock@34");
-  EXPECT_EQ(locks.parks[0].sequence, 10);
-  EXPECT_EQ(locks.parks[0].end_sequence, 12);
+  EXPECT_EQ(locks.parks[0].number, 2U);
+  EXPECT_EQ(locks.parks[1].end_sequence, 0);  // it was still parked
   EXPECT_EQ(locks.parks[0].end_ns - locks.parks[0].begin_ns, 400);
   EXPECT_EQ(name(locks.parks[0].owner), "B");
   EXPECT_EQ(locks.parks[1].blocker, kNoLock);
@@ -140,7 +140,9 @@ TEST(LoaderLocks, reads_all_that_we_write) {
   ASSERT_EQ(locks.unparks.size(), 1U);
   EXPECT_EQ(name(locks.unparks[0].thread), "B");
   EXPECT_EQ(name(locks.unparks[0].target), "A");
-  EXPECT_EQ(locks.unparks[0].sequence, 11);
+  EXPECT_EQ(locks.unparks[0].number, 1U);
+  EXPECT_LT(locks.parks[0].sequence, locks.unparks[0].sequence);
+  EXPECT_LT(locks.unparks[0].sequence, locks.parks[0].end_sequence);
   EXPECT_EQ(method(locks.unparks[0].stack), "p.C.unpark");
   EXPECT_TRUE(locks.has_owners());
 }

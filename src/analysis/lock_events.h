@@ -54,16 +54,18 @@ struct MonitorExit {
   ThreadIndex next_owner = kNobody;
 };
 
+// Sequences are of all parks and unparks, in the order in which they happened; 0: it is not known.
 struct ThreadPark {
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
   int64_t sequence = 0;
-  int64_t end_sequence = 0;
+  int64_t end_sequence = 0;  // 0: also if it was still parked when the recording ended
   LockIndex blocker = kNoLock;
   ThreadIndex thread{};
   StackIndex stack{};
   ThreadIndex owner = kNobody;
   LockIndex condition_of = kNoLock;  // the lock that the condition it parked on belongs to; none: it was no condition
+  uint32_t number = 0;               // of all parks and unparks, in the order of the file, without gaps; 0: it has none
 };
 
 struct Unpark {
@@ -72,6 +74,7 @@ struct Unpark {
   ThreadIndex thread{};
   StackIndex stack{};
   ThreadIndex target{};
+  uint32_t number = 0;  // as that of a park
 };
 
 // A lock that several may hold, while others waited for it. From before: it is not known since when.

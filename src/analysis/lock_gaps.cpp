@@ -66,12 +66,9 @@ LockGaps lock_gaps(const LockEvents& events) {
     add_number(numbers, exit.period.generation, exit.sequence, exit.time_ns);
   }
   count_all(numbers, true, gaps);
-  // Parks and unparks have one for all. Nobody holds anything then: times may be out of step.
-  for (const ThreadPark& park : events.parks) {
-    add_number(numbers, 0, park.sequence, park.begin_ns);
-    add_number(numbers, 0, park.end_sequence, park.end_ns);
-  }
-  for (const Unpark& unpark : events.unparks) add_number(numbers, 0, unpark.sequence, unpark.time_ns);
+  // Parks and unparks have one for all, and it does not follow their times.
+  for (const ThreadPark& park : events.parks) add_number(numbers, 0, park.number, park.begin_ns);
+  for (const Unpark& unpark : events.unparks) add_number(numbers, 0, unpark.number, unpark.time_ns);
   count_all(numbers, false, gaps);
   return gaps;
 }

@@ -18,6 +18,7 @@ namespace tarsier::hotspot {
 // only).
 struct Position {
   Address pc = 0, sp = 0, fp = 0;
+  bool operator==(const Position&) const = default;
 };
 
 // How far the frame of the interrupted compiled method was built, or taken down again.

@@ -119,8 +119,7 @@ constexpr Field kThreadPark[] = {
     {"until", Kind::kEpochMillis, "Park Until", "Long.MIN_VALUE: none"},
     {"address", Kind::kLong, "Address of Object Parked", "Always 0: objects move"},
     {"identity", Kind::kInt, "Identity Hash", "Of the object: System.identityHashCode; 0: there is none"},
-    {"sequence", Kind::kLong, "Sequence", "Of all parks and unparks, drawn before the thread parked"},
-    {"endSequence", Kind::kLong, "End Sequence", "Drawn when it went on; 0 if it did not"},
+    {"sequence", Kind::kLong, "Sequence", "Of all parks and unparks, as they were written: none is missing in between"},
     {"owner", Kind::kThread, "Owner", "Who held the lock exclusively when the thread parked; null: not known"},
     {"ongoing", Kind::kBool, "Ongoing", "The thread was still parked when the recording ended: the length so far"},
     {"failure", Kind::kString, "Failure", "Why the stack could not be walked; null if it was"},
@@ -135,7 +134,7 @@ constexpr Field kUnpark[] = {
     {"eventThread", Kind::kThread, "Event Thread", "Who unparked"},
     {"stackTrace", Kind::kStack, "Stack Trace"},
     {"target", Kind::kThread, "Target", "Who was unparked"},
-    {"sequence", Kind::kLong, "Sequence", "Of all parks and unparks, drawn before the target could go on"},
+    {"sequence", Kind::kLong, "Sequence", "Of all parks and unparks, as they were written: none is missing in between"},
     {"failure", Kind::kString, "Failure", "Why the stack could not be walked; null if it was"},
     {"carrier", Kind::kThread, "Carrier", "The platform thread that the virtual thread was mounted on"},
 };

@@ -157,7 +157,8 @@ class FileWriter final : public Writer {
     const size_t begin = buffer_.begin_event();
     buffer_.varint(id_of(type));
     buffer_.int64(start.count);
-    for (size_t i = 0; i < fields.size(); ++i) encode_value(fields[i].kind, i < values.size() ? values[i] : Value());
+    const Value nothing;
+    for (size_t i = 0; i < fields.size(); ++i) encode_value(fields[i].kind, i < values.size() ? values[i] : nothing);
     buffer_.end_event(begin);
     ++buffered_[index(type)];
     ++buffered_events_;

@@ -440,6 +440,7 @@ void LockEngine::stop() {
   }
   while (drain()) context_.make_room();
   decoder_->write_ongoing();
+  capture_->known_threads().add_open_parks([this](const LockRecord& park) { decoder_->ongoing_park(park); });
   if (detail_) {
     capture_->add_open_holds([this](const LockRecord& hold) { decoder_->ongoing_hold(hold); });
     // Not before: stacks with methods of the classes as they are now have been decoded.
@@ -491,6 +492,9 @@ EngineStats LockEngine::read_stats() {
       {"chains: decoded each time", number(counters.of(LockCount::kChainUnknown))},
       {"chains: no room", number(counters.of(LockCount::kChainLost))},
       {"frames walked", number(counters.of(LockCount::kFrames))},
+      {"frames known from the thread's last chains", number(counters.of(LockCount::kFramesKnown))},
+      {"chains known from the last ones, and walked to try it", number(counters.of(LockCount::kTrailsTried))},
+      {"chains known from the last ones, wrongly", number(counters.of(LockCount::kTrailsWrong))},
       {"locks without a name", number(counters.of(LockCount::kNameLost))},
       {"deadlocks", number(deadlocks_->counts().found)},
       {"deadlocks: looks for them", number(deadlocks_->counts().looks)},

@@ -127,7 +127,7 @@ void LockCapture::write(Local& mine, LockRecord& record) noexcept {
   if (mine.block != nullptr) EventBlocks::hand_over(*mine.block);
   mine.block = blocks_->take();
   if (mine.block != nullptr && EventBlocks::write(*mine.block, &record, sizeof(record))) return;
-  const bool is_begin = record.act == LockAct::kBlocked || record.act == LockAct::kPark;
+  const bool is_begin = record.act == LockAct::kBlocked || record.act == LockAct::kParkBegins;
   counters_.add(is_begin ? LockCount::kBeginLost : LockCount::kNoBuffer);
 }
 

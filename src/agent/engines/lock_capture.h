@@ -112,7 +112,7 @@ class LockCapture final : public ThreadListener {
   // To be called before the target can go on, and after.
   struct Unpark {
     uint64_t session = 0;  // 0: it is not recorded
-    uint64_t sequence = 0, time_ns = 0;
+    uint64_t time_ns = 0;
     int64_t target = 0;
   };
   [[nodiscard]] Unpark unparking(JNIEnv* jni, jobject target) noexcept;
@@ -140,7 +140,11 @@ class LockCapture final : public ThreadListener {
   MpscRing& names() { return *names_; }
   void add_counters_to(LockCounters& sum);
   // Session thread: chains are numbered anew from now on.
-  void forget_chains() { known_chains_->clear(); }
+  void forget_chains() {
+    known_chains_->clear();
+    // Whoever sees this finds none of the old ones.
+    chain_generation_.fetch_add(1, std::memory_order_release);
+  }
   // The same of names, if many were given since the last time.
   void forget_names_if_many();
   LockThreads& known_threads() { return known_threads_; }
@@ -156,12 +160,17 @@ class LockCapture final : public ThreadListener {
   [[nodiscard]] int64_t virtual_id_of(const uint8_t* java_thread) const noexcept;
   void write(Local& local, LockRecord& record) noexcept;
   void write_wait(Local& local, int64_t timeout_ms) noexcept;
-  // `virtual_thread`: if it is one, and known.
-  void write_parked(JNIEnv* jni, uint64_t time, uint64_t until_ns, jobject virtual_thread) noexcept;
+  [[nodiscard]] bool is_interrupted(JNIEnv* jni, jobject thread) const noexcept;
   [[nodiscard]] bool was_waited_for(uint32_t number, uint64_t since_ns) const noexcept;
   // Its owner, who was blocked by it.
   void write_entered(Local& local, LockRecord& record, capture::ContendedMonitor* monitor) noexcept;
   uint32_t chain_of(Local& local, const Caller* caller) noexcept;
+  struct KnownChain {
+    hotspot::LightWalk::Chain chain;
+    uint32_t number;  // 0: it is new
+  };
+  KnownChain walk(Local& local, const hotspot::LightWalk::Place& place) noexcept;
+  void try_trail(LockCounters& counters, const hotspot::LightWalk::Trail& trail) noexcept;
   uint32_t copy_chain(Local& local, hotspot::Fragment& fragment, const hotspot::LightWalk::Chain& chain,
                       uint64_t lock_record) noexcept;
   uint32_t name_of(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) noexcept;
@@ -205,8 +214,8 @@ class LockCapture final : public ThreadListener {
   bool sees_holds_ = false;
   std::atomic<bool> virtual_parks_told_{false};
   std::atomic<uint32_t> last_chain_{0}, last_name_{0};
-  std::atomic<uint32_t> forgotten_names_{0};  // up to this number
-  std::atomic<uint64_t> park_sequence_{0};
+  std::atomic<uint32_t> chain_generation_{1};  // of the numbers of chains
+  std::atomic<uint32_t> forgotten_names_{0};   // up to this number
   LockThreads known_threads_;
   LockCounters counters_;
 };

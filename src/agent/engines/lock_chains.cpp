@@ -14,6 +14,12 @@ using capture::field;
 using capture::FrozenFrames;
 using hotspot::Fragment;
 
+namespace {
+
+constexpr uint32_t kTryOneIn = 512;
+
+}  // namespace
+
 int64_t LockCapture::virtual_id_of(const uint8_t* java_thread) const noexcept {
   if (virtual_threads_ == nullptr) return 0;
   if (fields_.continuation != 0 && field<uint64_t>(java_thread, fields_.continuation) == 0) return 0;
@@ -37,10 +43,11 @@ uint32_t LockCapture::chain_of(Local& mine, const Caller* caller) noexcept {
     place.at = {pc, fragment.anchor.sp, fragment.anchor.fp};
   } else if (caller != nullptr) {
     place.at = {caller->pc, caller->sp, caller->fp};
-    place.is_call = !walk_.is_code(caller->pc);
+    const hotspot::LightWalk::ReturnSite site = walk_.site(caller->pc);
+    place.is_call = !site.is_code;
     // Of Java code it is the call that counts: what lies behind it may belong to another inlined method.
     constexpr uint64_t kCall = sizeof(uint32_t);
-    if (!place.is_call) place.at.sp += walk_.popped_at(caller->pc);
+    if (!place.is_call) place.at.sp += site.popped;
     fragment.pc = place.is_call ? caller->pc : caller->pc - kCall;
     fragment.sp = place.at.sp;
     fragment.fp = caller->fp;
@@ -51,18 +58,49 @@ uint32_t LockCapture::chain_of(Local& mine, const Caller* caller) noexcept {
   const uint64_t lock_record = caller != nullptr ? caller->lock_record : 0;
   // Which of several records of a frame it is tells the inlined methods apart.
   if (lock_record != 0) place.salt = lock_record - fragment.sp;
-  const hotspot::LightWalk::Chain chain = walk_.walk(place);
-  mine.thread->counters.add_alone(LockCount::kFrames, chain.frames);
+  const auto [chain, number] = walk(mine, place);
   // The name of a virtual thread comes with its first chain.
   const int64_t virtual_id = virtual_id_of(java_thread);
   const bool unnamed = virtual_id != 0 && !named_virtuals_.has(virtual_id);
-  if (chain.key != 0 && !chain.ends_in_heap && !unnamed) {
-    if (const uint32_t known = known_chains_->find(chain.key)) {
-      mine.thread->counters.add_alone(LockCount::kChainKnown);
-      return known;
-    }
+  if (number != 0 && !unnamed) {
+    mine.thread->counters.add_alone(LockCount::kChainKnown);
+    return number;
   }
   return copy_chain(mine, fragment, chain, lock_record);
+}
+
+LockCapture::KnownChain LockCapture::walk(Local& mine, const hotspot::LightWalk::Place& place) noexcept {
+  using hotspot::LightWalk;
+  LockCounters& counters = mine.thread->counters;
+  LockMemo* const memo = mine.thread->memo;
+  const uint64_t generation = chain_generation_.load(std::memory_order_acquire);
+  LightWalk::Trail* trail = memo != nullptr ? walk_.known(place, memo->trails) : nullptr;
+  if (trail != nullptr) {
+    counters.add_alone(LockCount::kFrames, trail->chain.frames);
+    counters.add_alone(LockCount::kFramesKnown, trail->chain.frames);
+    if (mine.calls % kTryOneIn == 0) try_trail(counters, *trail);
+    if (trail->user >> 32 == generation) return {trail->chain, static_cast<uint32_t>(trail->user)};
+  }
+  LightWalk::Chain chain;
+  if (trail != nullptr) {
+    chain = trail->chain;
+  } else {
+    const LightWalk::Kept walked =
+        memo != nullptr ? walk_.walk_and_keep(place, memo->trails) : LightWalk::Kept{walk_.walk(place), nullptr};
+    counters.add_alone(LockCount::kFrames, walked.chain.frames);
+    chain = walked.chain;
+    trail = walked.kept;
+  }
+  const uint32_t number = chain.key != 0 && !chain.ends_in_heap ? known_chains_->find(chain.key) : 0;
+  if (trail != nullptr && number != 0) trail->user = generation << 32 | number;
+  return {chain, number};
+}
+
+void LockCapture::try_trail(LockCounters& counters, const hotspot::LightWalk::Trail& trail) noexcept {
+  const hotspot::LightWalk::Chain walked = walk_.walk(trail.from);
+  counters.add_alone(LockCount::kTrailsTried);
+  const bool same = walked.key == trail.chain.key && walked.frames == trail.chain.frames;
+  if (!same) counters.add_alone(LockCount::kTrailsWrong);
 }
 
 uint32_t LockCapture::copy_chain(Local& mine, Fragment& fragment, const hotspot::LightWalk::Chain& chain,

@@ -167,8 +167,10 @@ void LockDecoder::take(const LockRecord& record) {
     case LockAct::kEntered:
       return ends(blocked_, record);
     case LockAct::kPark:
+      return write_park(record, Nanos(static_cast<int64_t>(record.sequence)), record.end);
+    case LockAct::kParkBegins:
       return begins(parks_, record);
-    case LockAct::kParked:
+    case LockAct::kParkEnds:
       return ends(parks_, record);
     case LockAct::kExit:
     case LockAct::kUnlocked:
@@ -201,7 +203,9 @@ void LockDecoder::ends(Begins& begins, const LockRecord& record) {
 }
 
 void LockDecoder::write_pair(const LockRecord& begin, const LockRecord* end) {
-  begin.act == LockAct::kBlocked ? write_blocked(begin, end) : write_park(begin, end);
+  if (begin.act == LockAct::kBlocked) return write_blocked(begin, end);
+  write_park(begin, end != nullptr ? std::optional(at(*end)) : std::nullopt,
+             end != nullptr ? end->end : LockEnd::kOther);
 }
 
 // The JVM says that a carrier has the monitor. Until it has released it, the virtual thread that did so was on it.
@@ -287,12 +291,11 @@ void LockDecoder::write_wait(const LockRecord& record) {
   count(chain);
 }
 
-void LockDecoder::write_park(const LockRecord& begin, const LockRecord* end) {
+void LockDecoder::write_park(const LockRecord& begin, std::optional<Nanos> end, LockEnd how) {
   const Chain& chain = chain_of(begin.chain);
-  const int64_t until = end != nullptr ? at(*end).count : monotonic_now().count;
+  const int64_t until = end ? end->count : monotonic_now().count;
   const auto time = static_cast<int64_t>(begin.object);
   const bool has_timeout = !begin.is_deadline && time != 0;
-  LockEnd how = end != nullptr ? end->end : LockEnd::kOther;
   // A virtual thread comes back without knowing for how long it wanted to park.
   if (begin.virtual_id != 0 && how == LockEnd::kOther && has_timeout && until - at(begin).count >= time)
     how = LockEnd::kTimeout;
@@ -305,10 +308,9 @@ void LockDecoder::write_park(const LockRecord& begin, const LockRecord* end) {
       begin.is_deadline ? time : kNone,
       int64_t{0},
       identity_of(begin.lock),
-      static_cast<int64_t>(begin.sequence),
-      static_cast<int64_t>(end != nullptr ? end->sequence : 0),
+      ++last_park_or_unpark_,
       thread_by_java_id(static_cast<int64_t>(begin.other)),
-      static_cast<int64_t>(end == nullptr),
+      static_cast<int64_t>(!end),
       or_null(chain.failure),
       carrier_of(begin),
       name_of(how),
@@ -326,7 +328,7 @@ void LockDecoder::write_unpark(const LockRecord& record) {
       thread_of(record),
       chain.stack,
       thread_by_java_id(static_cast<int64_t>(record.other)),
-      static_cast<int64_t>(record.sequence),
+      ++last_park_or_unpark_,
       or_null(chain.failure),
       carrier_of(record),
   };
@@ -359,6 +361,12 @@ void LockDecoder::write_hold(const LockRecord& record, bool ongoing) {
 void LockDecoder::ongoing_hold(const LockRecord& record) {
   start_over_if_forgotten();
   write_hold(record, true);
+  ++counts_.ongoing;
+}
+
+void LockDecoder::ongoing_park(const LockRecord& record) {
+  start_over_if_forgotten();
+  write_park(record, std::nullopt, LockEnd::kOther);
   ++counts_.ongoing;
 }
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -27,6 +28,7 @@ class LockDecoder {
   void event(const LockRecord& record);
   // Those whose end has not come when the recording ends.
   void write_ongoing();
+  void ongoing_park(const LockRecord& record);
   void ongoing_hold(const LockRecord& record);
   // What was written until then has all been seen.
   void seen_until(Nanos time);
@@ -85,7 +87,8 @@ class LockDecoder {
   void write_blocked(const LockRecord& begin, const LockRecord* end);
   void write_exit(const LockRecord& record);
   void write_wait(const LockRecord& record);
-  void write_park(const LockRecord& begin, const LockRecord* end);
+  // Until then, and how it ended; nothing: it has not.
+  void write_park(const LockRecord& begin, std::optional<Nanos> end, LockEnd how);
   void write_unpark(const LockRecord& record);
   void write_hold(const LockRecord& record, bool ongoing);
   void count(const Chain& chain);
@@ -119,6 +122,7 @@ class LockDecoder {
   };
   std::unordered_map<uint32_t, Release> last_release_;
   bool has_virtual_ = false;
+  int64_t last_park_or_unpark_ = 0;  // its number
   Counts counts_;
 };
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 
 #include "agent/engines/lock_capture.h"
 #include "base/clock.h"
@@ -21,7 +20,8 @@ inline uint64_t hash_alone(int32_t identity) noexcept {
   return static_cast<uint32_t>(identity);
 }
 
-// Of an earlier session if the numbers differ.
+// Of an earlier session if the numbers differ. Small: the linker has little room for variables of threads that are
+// found without a search (512 bytes, for all libraries that a running program loads).
 struct LockCapture::Local {
   uint64_t session;
   LockThread* thread;
@@ -38,16 +38,6 @@ struct LockCapture::Local {
   struct {
     uint64_t generation, time_ns, order;
   } released;
-  // What it has parked on, by what the JVM refers to it by.
-  struct Blocker {
-    StillObjects::Seen seen;
-    uint32_t lock;  // number of its name
-  };
-  std::array<Blocker, 8> blockers;
-  Blocker& blocker_at(uint32_t reference) noexcept {
-    constexpr uint32_t kSpread = 0x9e3779b1;
-    return blockers[(reference * kSpread) >> 29];
-  }
 };
 
 // What a call of ours takes, of some calls. On a busy machine a thread may lose its CPU meanwhile, and that is not our

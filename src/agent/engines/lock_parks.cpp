@@ -53,11 +53,12 @@ bool LockCapture::has_no_owner(LockRecord& record) const noexcept {
 void LockCapture::look_at_blocker(jvmtiEnv* jvmti, JNIEnv* jni, Local& mine, LockRecord& record) noexcept {
   jthread self = mine.thread->ref;
   StillObjects::Seen seen;
-  Local::Blocker* known = nullptr;
-  if (layout_.objects) {
+  LockMemo* const memo = mine.thread->memo;
+  LockMemo::Blocker* known = nullptr;
+  if (layout_.objects && memo != nullptr) {
     seen = layout_.objects.look(jni, self, layout_.park_blocker);
     if (seen.known && seen.reference == 0) return;
-    known = &mine.blocker_at(seen.reference);
+    known = &memo->blocker_at(seen.reference);
     if (seen.known && known->seen == seen && named(known->lock) != nullptr) {
       record.lock = known->lock;
       if (has_no_owner(record)) return;
@@ -91,10 +92,11 @@ LockCapture::Park LockCapture::park(jvmtiEnv* jvmti, JNIEnv* jni, bool is_deadli
     }
     jni->DeleteLocalRef(self);
   }
+  record.thread = mine->thread->serial;
   record.chain = chain_of(*mine, &caller);
-  record.sequence = park_sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
   record.time_ns = lock_time_ns();
-  write(*mine, record);
+  mine->thread->park = record;
+  mine->thread->is_parked.store(true, std::memory_order_release);
   if (Named* lock = sees_holds_ ? named(record.lock) : nullptr) lock->waiting.fetch_add(1, std::memory_order_relaxed);
   return {session_, end_of_park(record.time_ns, is_deadline, time), record.lock};
 }
@@ -108,26 +110,22 @@ void LockCapture::parked(JNIEnv* jni, const Park& park) noexcept {
     }
     lock->waiting.fetch_sub(1, std::memory_order_relaxed);
   }
-  write_parked(jni, time, park.until_ns, nullptr);
-}
-
-void LockCapture::write_parked(JNIEnv* jni, uint64_t time, uint64_t until_ns, jobject virtual_thread) noexcept {
   Local* mine = enter_for_event();
   if (mine == nullptr) return;
   const Stopwatch watch(*mine);
-  LockRecord record{};
-  record.time_ns = time;
-  record.act = LockAct::kParked;
-  record.virtual_id = virtual_id_of(mine->thread->java_thread);
-  jobject thread = record.virtual_id != 0 ? virtual_thread : mine->thread->ref;
-  if (until_ns != 0 && time >= until_ns) {
-    record.end = LockEnd::kTimeout;
-  } else if (layout_.interrupted != nullptr && thread != nullptr &&
-             jni->GetBooleanField(thread, layout_.interrupted) == JNI_TRUE) {
-    record.end = LockEnd::kInterrupt;
-  }
-  record.sequence = park_sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
+  LockThread& thread = *mine->thread;
+  LockRecord& record = thread.park;
+  record.sequence = time;
+  const bool was_interrupted = record.virtual_id == 0 && is_interrupted(jni, thread.ref);
+  record.end = park.until_ns != 0 && time >= park.until_ns ? LockEnd::kTimeout
+               : was_interrupted                           ? LockEnd::kInterrupt
+                                                           : LockEnd::kOther;
+  thread.is_parked.store(false, std::memory_order_relaxed);
   write(*mine, record);
+}
+
+bool LockCapture::is_interrupted(JNIEnv* jni, jobject thread) const noexcept {
+  return layout_.interrupted != nullptr && jni->GetBooleanField(thread, layout_.interrupted) == JNI_TRUE;
 }
 
 LockCapture::Unpark LockCapture::unparking(JNIEnv* jni, jobject target) noexcept {
@@ -135,7 +133,6 @@ LockCapture::Unpark LockCapture::unparking(JNIEnv* jni, jobject target) noexcept
   if (target == nullptr) return unpark;
   unpark.session = session_;
   unpark.target = threads_.java_id_of(jni, target);
-  unpark.sequence = park_sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
   unpark.time_ns = lock_time_ns();
   return unpark;
 }
@@ -149,7 +146,6 @@ void LockCapture::unparked(const Unpark& unpark, const Caller* caller) noexcept 
   record.time_ns = unpark.time_ns;
   record.act = LockAct::kUnpark;
   record.other = static_cast<uint64_t>(unpark.target);
-  record.sequence = unpark.sequence;
   record.virtual_id = virtual_id_of(mine->thread->java_thread);
   record.chain = chain_of(*mine, caller);
   write(*mine, record);
@@ -161,13 +157,12 @@ void LockCapture::virtual_parking(jvmtiEnv* jvmti, JNIEnv* jni, int64_t timeout_
   if (blocker == nullptr) return;
   const Stopwatch watch(*mine);
   LockRecord record{};
-  record.act = LockAct::kPark;
+  record.act = LockAct::kParkBegins;
   record.object = static_cast<uint64_t>(std::max<int64_t>(timeout_ns, 0));
   record.virtual_id = virtual_id_of(mine->thread->java_thread);
   describe_blocker(jvmti, jni, blocker, record);
   jni->DeleteLocalRef(blocker);
   record.chain = chain_of(*mine, nullptr);
-  record.sequence = park_sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
   record.time_ns = lock_time_ns();
   write(*mine, record);
   // It may go on wherever and whenever: holds of the next seconds are taken for waited for.
@@ -181,7 +176,15 @@ void LockCapture::virtual_parked(JNIEnv* jni, jobject thread) noexcept {
   jobject blocker = jni->GetObjectField(thread, layout_.park_blocker);
   if (blocker == nullptr) return;
   jni->DeleteLocalRef(blocker);
-  write_parked(jni, lock_time_ns(), 0, thread);
+  Local* mine = enter_for_event();
+  if (mine == nullptr) return;
+  const Stopwatch watch(*mine);
+  LockRecord record{};
+  record.time_ns = lock_time_ns();
+  record.act = LockAct::kParkEnds;
+  record.virtual_id = virtual_id_of(mine->thread->java_thread);
+  record.end = is_interrupted(jni, thread) ? LockEnd::kInterrupt : LockEnd::kOther;
+  write(*mine, record);
 }
 
 void LockCapture::virtual_unparking(JNIEnv* jni, jobject thread) noexcept {

@@ -10,14 +10,15 @@
 namespace tarsier::agent {
 
 enum class LockAct : uint8_t {
-  kBlocked,   // by a monitor
-  kEntered,   // it, at last
-  kExit,      // it was released, seen by its owner
-  kUnlocked,  // the same, seen when it had been released
-  kWaits,     // released by Object.wait
-  kWaited,    // Object.wait is over
-  kPark,
-  kParked,  // the park is over
+  kBlocked,     // by a monitor
+  kEntered,     // it, at last
+  kExit,        // it was released, seen by its owner
+  kUnlocked,    // the same, seen when it had been released
+  kWaits,       // released by Object.wait
+  kWaited,      // Object.wait is over
+  kPark,        // it is over
+  kParkBegins,  // of a virtual thread, which may go on elsewhere
+  kParkEnds,
   kUnpark,
   kHold,  // a lock that several may hold is released, or one whose owner can not be read
 };
@@ -35,7 +36,7 @@ struct LockRecord {
   uint64_t other;
   // Of the monitor; kWaited: the timeout, ms; kPark: number of the name of the lock whose condition it parks on.
   uint64_t generation;
-  uint64_t sequence;   // kWaited: how long, ns
+  uint64_t sequence;   // kWaited: how long, ns; kPark: when it was over, as time_ns
   int64_t virtual_id;  // of the virtual thread; 0: it was the thread itself
   uint32_t thread;     // serial
   uint32_t chain;      // its number; 0: none
@@ -43,7 +44,7 @@ struct LockRecord {
   LockAct act;
   bool is_deadline;  // of a park: `object` is a time, not a span
   bool after_wait;   // of kBlocked: since it was notified
-  LockEnd end;       // of kParked and kWaited
+  LockEnd end;       // of kPark, kParkEnds and kWaited
 };
 static_assert(sizeof(LockRecord) == 64);
 
@@ -71,6 +72,9 @@ enum class LockCount : uint8_t {
   kChainUnknown,  // to be decoded each time
   kChainLost,     // no room
   kFrames,
+  kFramesKnown,  // of these: found as the thread had left them
+  kTrailsTried,  // walks that were not needed, made all the same to see whether they come to the same end
+  kTrailsWrong,  // of these: they did not
   kNameLost,
   kMonitorLost,
   kHoldLost,    // its begin: no room

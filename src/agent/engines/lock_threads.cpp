@@ -10,7 +10,10 @@ namespace tarsier::agent {
 Status LockThreads::take_memory() {
   const int64_t pid_max = linux::read_number("/proc/sys/kernel/pid_max").value_or(1 << 22);
   memory_ = Mapping(static_cast<size_t>(pid_max + 1) * sizeof(void*));
-  if (!memory_) return Error{Errc::kFailed, "no memory for the table of threads"};
+  memo_memory_ = Mapping(kMostMemos * sizeof(LockMemo));
+  if (!memory_ || !memo_memory_) return Error{Errc::kFailed, "no memory for the table of threads"};
+  auto* memos = reinterpret_cast<LockMemo*>(memo_memory_.data());
+  for (size_t i = kMostMemos; i-- > 0;) unused_memos_.push_back(memos + i);
   table_.emplace(memory_.data(), memory_.size() / sizeof(void*));
   return {};
 }
@@ -24,6 +27,10 @@ bool LockThreads::started(const JavaThread& thread, uint64_t stack_base) {
   known->started = monotonic_now();
   known->ref = thread.ref;
   const std::lock_guard guard(lock_);
+  if (!unused_memos_.empty()) {
+    known->memo = unused_memos_.back();
+    unused_memos_.pop_back();
+  }
   by_java_thread_[reinterpret_cast<uint64_t>(thread.java_thread)].push_back(thread.serial);
   by_java_id_[thread.java_id] = thread.serial;
   const bool set = table_->set(thread.tid, known.get());
@@ -49,11 +56,22 @@ void LockThreads::forget_ended() {
     }
     const auto with_id = by_java_id_.find(it->second->java_id);
     if (with_id != by_java_id_.end() && with_id->second == serial) by_java_id_.erase(with_id);
+    if (LockMemo* memo = it->second->memo) {
+      *memo = {};
+      unused_memos_.push_back(memo);
+    }
     forgotten_.add(it->second->counters);
     by_serial_.erase(it);
   }
   ended_before_ = std::move(ended_);
   ended_.clear();
+}
+
+void LockThreads::add_open_parks(const std::function<void(const LockRecord&)>& add) {
+  const std::lock_guard guard(lock_);
+  for (const auto& [serial, thread] : by_serial_) {
+    if (thread->is_parked.load(std::memory_order_acquire)) add(thread->park);
+  }
 }
 
 void LockThreads::add_to(LockCounters& sum) {

@@ -60,6 +60,8 @@ class EventBlocks {
     const uint32_t at = block.written.load(std::memory_order_relaxed);
     if (at + bytes > block.room) return false;
     std::memcpy(block.bytes + at, event, bytes);
+    // The consumer's CPU has the line that is next: it is asked for now, when nobody waits for it.
+    __builtin_prefetch(block.bytes + at + bytes, 1);
     block.written.store(at + static_cast<uint32_t>(bytes), std::memory_order_release);
     return true;
   }
