@@ -117,6 +117,12 @@ bool LightWalk::holds(const Trail& trail, const Place& place) const noexcept {
                              (step.saved_at == 0 || word(step.saved_at) == step.saved);
     if (!same_caller || !is_still(*step.piece)) return false;
   }
+  for (uint32_t i = 0; i < trail.interpreted; ++i) {
+    const Trail::Interpreted& frame = trail.by_interpreter[i];
+    const auto slot = [&](int index) { return word(frame.fp + static_cast<Address>(int64_t{8} * index)); };
+    if (slot(slots_.method) != frame.method || slot(slots_.bcp) != frame.bcp) return false;
+    if (slot(slots_.sender_sp) != frame.sender) return false;
+  }
   return word(trail.entry_slot) == trail.wrapper && word(trail.wrapper + wrapper_anchor_ + anchor_sp_) == 0;
 }
 
@@ -151,7 +157,7 @@ LightWalk::Chain LightWalk::walk(const Place& place, Trail* trail) noexcept {
   };
   const auto slot = [&](int index) { return at.fp + static_cast<Address>(int64_t{8} * index); };
   bool from_native = place.is_call;
-  uint32_t met = 0;  // frames of compiled and native code
+  uint32_t met = 0, interpreted = 0;  // frames, and those of the interpreter among them
   const auto keep = [&](const Trail::Step& step) {
     if (trail != nullptr && met < Trail::kMost) trail->met[met] = step;
     ++met;
@@ -197,6 +203,11 @@ LightWalk::Chain LightWalk::walk(const Place& place, Trail* trail) noexcept {
         key = mixed(mixed(mixed(key, word(slot(slots_.method))), word(slot(slots_.bcp))), place.epoch);
         const Address sender = word(slot(slots_.sender_sp));
         caller = {word(slot(1)) & kAddressBits, sender > at.fp && inside(sender) ? sender : at.fp + 16, word(at.fp)};
+        if (trail != nullptr && interpreted < Trail::kMostInterpreted) {
+          trail->by_interpreter[interpreted] = {at.fp, word(slot(slots_.method)), word(slot(slots_.bcp)), sender};
+        }
+        ++interpreted;
+        keep({piece, slot(1), at.fp, caller.fp});
         break;
       }
       case Kind::kEntry: {
@@ -208,8 +219,10 @@ LightWalk::Chain LightWalk::walk(const Place& place, Trail* trail) noexcept {
         caller = {word(anchor + anchor_pc_), word(anchor + anchor_sp_), word(anchor + anchor_fp_)};
         if (caller.sp == 0) {
           chain.key = key;
-          // Nothing but that was met on the way.
-          if (trail != nullptr && met == chain.frames && met < Trail::kMost) {
+          // Nothing was met on the way but what is kept.
+          const bool is_kept = met == chain.frames && met < Trail::kMost && interpreted <= Trail::kMostInterpreted;
+          if (trail != nullptr && is_kept) {
+            trail->interpreted = interpreted;
             trail->met[met] = {piece, 0, 0, 0};
             trail->steps = met + 1;
             trail->entry_slot = wrapper;

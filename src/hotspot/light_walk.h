@@ -57,13 +57,20 @@ class LightWalk {
       // for anything, and its frames are found without.
       Address saved_at, saved;
     };
+    // Of a step whose frame is the interpreter's: also what it holds besides.
+    static constexpr uint32_t kMostInterpreted = 8;
+    struct Interpreted {
+      Address fp, method, bcp, sender;
+    };
     Place from{};
     Chain chain{};
+    uint32_t interpreted = 0;
     uint32_t steps = 0;                   // 0: there is nothing
     bool needs_fp = false;                // that of `from` matters
     Address entry_slot = 0, wrapper = 0;  // of the frame by which Java was entered
     uint64_t user = 0;                    // the caller's, of this chain; 0 when the trail is new
     std::array<Step, kMost> met{};
+    std::array<Interpreted, kMostInterpreted> by_interpreter{};
   };
   // Of some chains of a thread. Zeroed memory is an empty one.
   struct Trails {
@@ -71,11 +78,13 @@ class LightWalk {
     // Where each begins, all in one line of the cache.
     std::array<Address, kMost> sp{}, pc{};
     std::array<Trail, kMost> trails{};
-    size_t next = 0;  // to be replaced
+    size_t next = 0;    // to be replaced
+    uint32_t held = 0;  // the caller's: how often one did
   };
   // Null: none of them holds.
   [[nodiscard]] Trail* known(const Place& place, Trails& trails) const noexcept;
-  // Walks, and keeps what it meets if that can be compared: then `kept` is not null.
+  // Walks, and keeps what it meets, in the place of the oldest, if that can be compared: then `kept` is not null. If
+  // not, that place is empty.
   struct Kept {
     Chain chain;
     Trail* kept;

@@ -82,7 +82,6 @@ class FileWriter final : public Writer {
     return error_;
   }
 
-  [[nodiscard]] uint64_t generation() const override { return generation_; }
   [[nodiscard]] uint64_t lost_events() const override { return sum(lost_); }
   [[nodiscard]] uint64_t lost_events(Event type) const override { return lost_[index(type)]; }
   [[nodiscard]] uint64_t unread_events() const override { return sum(unread_); }
@@ -271,7 +270,6 @@ class FileWriter final : public Writer {
   Counts buffered_{}, lost_{}, unread_{};
   bool chunk_has_events_ = false;
   std::map<std::pair<Event, std::string>, Sticky> sticky_;
-  uint64_t generation_ = 0;
   bool finished_ = false;
   Status error_;
 };

@@ -74,13 +74,16 @@ class Writer {
   // Flushes, trims the file to its content and closes it.
   virtual Status finish() = 0;
 
-  [[nodiscard]] virtual uint64_t generation() const = 0;
+  [[nodiscard]] uint64_t generation() const { return generation_; }
   [[nodiscard]] virtual uint64_t lost_events() const = 0;  // not in the file because of a disk error
   [[nodiscard]] virtual uint64_t lost_events(Event type) const = 0;
   [[nodiscard]] virtual uint64_t unread_events() const = 0;  // not in the file because its reader is too far behind
   [[nodiscard]] virtual uint64_t unread_events(Event type) const = 0;
   [[nodiscard]] virtual Bytes bytes_written() const = 0;
   [[nodiscard]] virtual Bytes memory_used() const = 0;
+
+ protected:
+  uint64_t generation_ = 0;  // asked for with every event: not by a virtual call
 };
 
 }  // namespace tarsier::recording

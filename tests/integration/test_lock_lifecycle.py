@@ -59,3 +59,20 @@ def ongoing(jdk, file):
     text = jfr(jdk, "print", file, "--json", "--events", "jdk.JavaMonitorEnter,jdk.ThreadPark")
     values = [event["values"] for event in json.loads(text)["recording"]["events"]]
     return sum(v["ongoing"] and (v["eventThread"] or {}).get("javaName", "").startswith("worker-") for v in values)
+
+
+@pytest.mark.every_jvm
+def test_a_stop_tells_of_who_still_waits_for_a_lock_that_was_never_handed_over(jdk, classes, tmp_path):
+    file = tmp_path / "out.jfr"
+    with Program(jdk, classes, "HeldLock") as program:
+        program.ready()
+        with Recorder("--lock", "-o", file, program.pid) as recorder:
+            wait_for_recording(file, recorder.process)
+            program.ask("wait")
+            recorder.interrupt()
+            recorder.finish()
+        program.tell("stop")
+    text = jfr(jdk, "print", file, "--json", "--events", "jdk.ThreadPark")
+    parks = [event["values"] for event in json.loads(text)["recording"]["events"]]
+    waits = [park for park in parks if (park["eventThread"] or {}).get("javaName") == "waiter"]
+    assert [(park["ongoing"], park["owner"]["javaName"]) for park in waits] == [(True, "main")]

@@ -440,7 +440,7 @@ void LockEngine::stop() {
   }
   while (drain()) context_.make_room();
   decoder_->write_ongoing();
-  capture_->known_threads().add_open_parks([this](const LockRecord& park) { decoder_->ongoing_park(park); });
+  for (const LockRecord& park : capture_->known_threads().open_parks()) decoder_->ongoing_park(park);
   if (detail_) {
     capture_->add_open_holds([this](const LockRecord& hold) { decoder_->ongoing_hold(hold); });
     // Not before: stacks with methods of the classes as they are now have been decoded.
@@ -491,7 +491,7 @@ EngineStats LockEngine::read_stats() {
       {"chains: new", number(counters.of(LockCount::kChainNew))},
       {"chains: decoded each time", number(counters.of(LockCount::kChainUnknown))},
       {"chains: no room", number(counters.of(LockCount::kChainLost))},
-      {"frames walked", number(counters.of(LockCount::kFrames))},
+      {"frames of chains", number(counters.of(LockCount::kFrames))},
       {"frames known from the thread's last chains", number(counters.of(LockCount::kFramesKnown))},
       {"chains known from the last ones, and walked to try it", number(counters.of(LockCount::kTrailsTried))},
       {"chains known from the last ones, wrongly", number(counters.of(LockCount::kTrailsWrong))},

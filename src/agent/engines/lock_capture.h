@@ -170,7 +170,8 @@ class LockCapture final : public ThreadListener {
     uint32_t number;  // 0: it is new
   };
   KnownChain walk(Local& local, const hotspot::LightWalk::Place& place) noexcept;
-  void try_trail(LockCounters& counters, const hotspot::LightWalk::Trail& trail) noexcept;
+  void try_trail(LockCounters& counters, const hotspot::LightWalk::Trail& trail,
+                 const hotspot::LightWalk::Place& place) noexcept;
   uint32_t copy_chain(Local& local, hotspot::Fragment& fragment, const hotspot::LightWalk::Chain& chain,
                       uint64_t lock_record) noexcept;
   uint32_t name_of(jvmtiEnv* jvmti, JNIEnv* jni, jobject object) noexcept;

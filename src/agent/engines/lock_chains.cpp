@@ -78,7 +78,7 @@ LockCapture::KnownChain LockCapture::walk(Local& mine, const hotspot::LightWalk:
   if (trail != nullptr) {
     counters.add_alone(LockCount::kFrames, trail->chain.frames);
     counters.add_alone(LockCount::kFramesKnown, trail->chain.frames);
-    if (mine.calls % kTryOneIn == 0) try_trail(counters, *trail);
+    if (++memo->trails.held % kTryOneIn == 0) try_trail(counters, *trail, place);
     if (trail->user >> 32 == generation) return {trail->chain, static_cast<uint32_t>(trail->user)};
   }
   LightWalk::Chain chain;
@@ -96,8 +96,10 @@ LockCapture::KnownChain LockCapture::walk(Local& mine, const hotspot::LightWalk:
   return {chain, number};
 }
 
-void LockCapture::try_trail(LockCounters& counters, const hotspot::LightWalk::Trail& trail) noexcept {
-  const hotspot::LightWalk::Chain walked = walk_.walk(trail.from);
+void LockCapture::try_trail(LockCounters& counters, const hotspot::LightWalk::Trail& trail,
+                            const hotspot::LightWalk::Place& place) noexcept {
+  const hotspot::LightWalk::Chain walked = walk_.walk(place);
+  if (walked.key == 0) return;  // it has no room for what it meets any more
   counters.add_alone(LockCount::kTrailsTried);
   const bool same = walked.key == trail.chain.key && walked.frames == trail.chain.frames;
   if (!same) counters.add_alone(LockCount::kTrailsWrong);

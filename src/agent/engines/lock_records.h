@@ -32,9 +32,11 @@ struct LockRecord {
   uint64_t time_ns;  // CLOCK_MONOTONIC
   uint64_t object;   // ObjectMonitor*; of a park its timeout, a jlong; of a hold when it began, 0: not known
   // kBlocked: the monitor's owner then, kExit and kUnlocked: afterwards, as the JVM writes it; kWaited: the serial of
-  // the thread that notified; kPark: id of the thread that held the lock; kUnpark: of the target; kHold: its HoldMode.
+  // the thread that notified; kPark, kParkBegins: id of the thread that held the lock; kUnpark: of the target; kHold:
+  // its HoldMode.
   uint64_t other;
-  // Of the monitor; kWaited: the timeout, ms; kPark: number of the name of the lock whose condition it parks on.
+  // Of the monitor; kWaited: the timeout, ms; kPark, kParkBegins: number of the name of the lock whose condition it
+  // parks on.
   uint64_t generation;
   uint64_t sequence;   // kWaited: how long, ns; kPark: when it was over, as time_ns
   int64_t virtual_id;  // of the virtual thread; 0: it was the thread itself
@@ -61,20 +63,21 @@ struct LockName {
 // Numbers of chains, told from serials of threads by this bit.
 constexpr uint32_t kChainBit = uint32_t{1} << 31;
 
+// Those that are counted at every event come first: they share a line of the cache.
 enum class LockCount : uint8_t {
-  kTaken,          // what makes an event
-  kNoBuffer,       // of these: dropped
+  kTaken,  // what makes an event
+  kChainKnown,
+  kFrames,
+  kFramesKnown,    // of these: found as the thread had left them
+  kPassedOver,     // releases, soon after one of the same owner
+  kNoBuffer,       // of kTaken: dropped
   kUnknownThread,  // the same
   kBeginLost,
-  kPassedOver,  // releases, soon after one of the same owner
-  kChainKnown,
   kChainNew,
   kChainUnknown,  // to be decoded each time
   kChainLost,     // no room
-  kFrames,
-  kFramesKnown,  // of these: found as the thread had left them
-  kTrailsTried,  // walks that were not needed, made all the same to see whether they come to the same end
-  kTrailsWrong,  // of these: they did not
+  kTrailsTried,   // walks that were not needed, made all the same to see whether they come to the same end
+  kTrailsWrong,   // of these: they did not
   kNameLost,
   kMonitorLost,
   kHoldLost,    // its begin: no room

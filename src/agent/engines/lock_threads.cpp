@@ -67,11 +67,13 @@ void LockThreads::forget_ended() {
   ended_.clear();
 }
 
-void LockThreads::add_open_parks(const std::function<void(const LockRecord&)>& add) {
+std::vector<LockRecord> LockThreads::open_parks() {
+  std::vector<LockRecord> open;
   const std::lock_guard guard(lock_);
   for (const auto& [serial, thread] : by_serial_) {
-    if (thread->is_parked.load(std::memory_order_acquire)) add(thread->park);
+    if (thread->is_parked.load(std::memory_order_acquire)) open.push_back(thread->park);
   }
+  return open;
 }
 
 void LockThreads::add_to(LockCounters& sum) {

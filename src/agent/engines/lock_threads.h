@@ -8,7 +8,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -27,7 +26,7 @@
 namespace tarsier::agent {
 
 // What a thread has found out, and need not again.
-struct LockMemo {
+struct alignas(64) LockMemo {
   hotspot::LightWalk::Trails trails;
   // What it has parked on, by what the JVM refers to it by.
   struct Blocker {
@@ -76,7 +75,7 @@ class LockThreads {
   // Of a platform thread with that Java id; 0: none.
   [[nodiscard]] uint32_t serial_of(int64_t java_id);
   // Session thread, once no thread is recorded any more: parks that are not over.
-  void add_open_parks(const std::function<void(const LockRecord&)>& add);
+  [[nodiscard]] std::vector<LockRecord> open_parks();
   // What the threads have counted, adds to it.
   void add_to(LockCounters& sum);
 

@@ -9,6 +9,7 @@ bool SampleEvents::start_over_if_forgotten() {
   if (generation_ == context_.writer.generation()) return false;
   generation_ = context_.writer.generation();
   thread_ids_.clear();
+  recent_threads_ = {};
   virtual_ids_.clear();
   forget_methods();
   return true;
@@ -21,11 +22,16 @@ void SampleEvents::forget_methods() {
 }
 
 recording::ThreadId SampleEvents::thread_of(uint32_t serial) {
-  const auto it = thread_ids_.find(serial);
-  if (it != thread_ids_.end()) return it->second;
-  const auto thread = context_.threads.find(serial);
-  if (!thread) return {};
-  return thread_ids_.emplace(serial, context_.writer.thread(thread->info())).first->second;
+  RecentThread& recent = recent_threads_[serial % recent_threads_.size()];
+  if (recent.serial == serial && serial != 0) return recent.id;
+  auto it = thread_ids_.find(serial);
+  if (it == thread_ids_.end()) {
+    const auto thread = context_.threads.find(serial);
+    if (!thread) return {};
+    it = thread_ids_.emplace(serial, context_.writer.thread(thread->info())).first;
+  }
+  recent = {serial, it->second};
+  return it->second;
 }
 
 void SampleEvents::name_virtual(int64_t id, std::string name) {

@@ -67,6 +67,11 @@ class SampleEvents {
   const recording::Event event_;
   uint64_t generation_ = ~uint64_t{0};  // of the writer's ids below
   std::unordered_map<uint32_t, recording::ThreadId> thread_ids_;
+  struct RecentThread {
+    uint32_t serial = 0;
+    recording::ThreadId id{};
+  };
+  std::array<RecentThread, 256> recent_threads_{};  // by their serials
   std::unordered_map<int64_t, recording::ThreadId> virtual_ids_;
   std::unordered_map<int64_t, std::string> virtual_names_;  // of those that have one
   std::deque<int64_t> named_virtuals_;                      // in the order of their first names
