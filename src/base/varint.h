@@ -9,12 +9,17 @@ namespace tarsier {
 
 constexpr size_t kMaxVarint = 9;
 
+// All of them, also where fewer would do: a value that is filled in later.
+inline void put_varint_padded9(uint8_t* out, uint64_t value) noexcept {
+  for (unsigned i = 0; i < kMaxVarint - 1; ++i) out[i] = static_cast<uint8_t>(value >> (7 * i) | 0x80);
+  out[kMaxVarint - 1] = static_cast<uint8_t>(value >> 56);
+}
+
 // Writes at most kMaxVarint bytes; returns how many.
 inline size_t put_varint(uint8_t* out, uint64_t value) noexcept {
   // Negative numbers, which mean "none" in many fields: no byte of them needs to be looked at.
   if (value >> 63 != 0) {
-    for (unsigned i = 0; i < kMaxVarint - 1; ++i) out[i] = static_cast<uint8_t>(value >> (7 * i) | 0x80);
-    out[kMaxVarint - 1] = static_cast<uint8_t>(value >> 56);
+    put_varint_padded9(out, value);
     return kMaxVarint;
   }
   size_t n = 0;

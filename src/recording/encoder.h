@@ -22,11 +22,6 @@ inline void put_varint_padded5(uint8_t* out, uint64_t value) noexcept {
   out[kPaddedVarint - 1] = static_cast<uint8_t>(value >> 28 & 0x7f);
 }
 
-inline void put_varint_padded9(uint8_t* out, uint64_t value) noexcept {
-  for (size_t i = 0; i < kMaxVarint - 1; ++i) out[i] = static_cast<uint8_t>(value >> (7 * i) | 0x80);
-  out[kMaxVarint - 1] = static_cast<uint8_t>(value >> 56);
-}
-
 class Encoder {
  public:
   [[nodiscard]] size_t size() const { return size_; }
