@@ -7,6 +7,7 @@
 #include <iterator>
 #include <span>
 
+#include "linux/function_extents.h"
 #include "linux/import_slots.h"
 
 namespace tarsier::linux {
@@ -96,30 +97,14 @@ Result<CallGraph> CallGraph::read(const ElfFile& file) {
   if (file.machine() != EM_AARCH64 && file.machine() != EM_X86_64) {
     return Error{Errc::kUnsupported, "the library's code is not understood"};
   }
+  const auto functions = FunctionExtents::read(file);
+  if (!functions) return functions.error();
   CallGraph graph;
-  if (Status status = graph.read_functions(file); !status) return std::move(status).error();
+  for (const FunctionExtents::Extent& function : functions->all()) graph.begins_.push_back(function.begin);
   graph.read_imports(file);
   sort_each_once(graph.begins_);
   if (Status status = graph.read_calls(file, *code); !status) return std::move(status).error();
   return graph;
-}
-
-Status CallGraph::read_functions(const ElfFile& file) {
-  // The index of the unwind tables: where each function begins, relative to the index, and what is known of it.
-  constexpr uint8_t kUsual[] = {1, 0x1b, 0x03, 0x3b};
-  constexpr uint64_t kFirst = 12, kEntry = 8, kCount = 8;
-  const ElfSection* section = file.section(".eh_frame_hdr");
-  if (section == nullptr) return Error{Errc::kUnsupported, "the library has no unwind tables"};
-  const auto index = file.bytes(*section);
-  if (!index) return index.error();
-  if (index->size() < kFirst || std::memcmp(index->data(), kUsual, sizeof(kUsual)) != 0) {
-    return Error{Errc::kUnsupported, "the library's unwind tables are not of the usual kind"};
-  }
-  const uint64_t count = std::min<uint64_t>(read_at<uint32_t>(*index, kCount), (index->size() - kFirst) / kEntry);
-  for (uint64_t i = 0; i < count; ++i) {
-    begins_.push_back(section->address + static_cast<uint64_t>(int64_t{read_at<int32_t>(*index, kFirst + i * kEntry)}));
-  }
-  return {};
 }
 
 void CallGraph::read_imports(const ElfFile& file) {

@@ -35,7 +35,6 @@ class CallGraph {
     std::string name;
     uint64_t address;
   };
-  Status read_functions(const ElfFile& file);
   void read_imports(const ElfFile& file);
   Status read_calls(const ElfFile& file, const ElfSection& code);
   void add_call(uint64_t at, uint64_t target);

@@ -15,6 +15,7 @@
 #include "base/unique_fd.h"
 #include "base/x86_instruction.h"
 #include "linux/elf_functions.h"
+#include "linux/function_extents.h"
 #include "linux/nearby_code.h"
 #include "linux/x86_hook_plan.h"
 
@@ -112,9 +113,31 @@ size_t bytes_looked_at(const HookedFunction&) {
 
 #elif defined(__x86_64__)
 
+// As the library is linked; 0: it has no code.
+uint64_t linked_address(const ElfFile& library, const HookedFunction& function) {
+  const ElfSection* text = library.section(".text");
+  return text == nullptr ? 0 : function.file_offset - text->offset + text->address;
+}
+
+// Without a symbol. Fails if the unwind tables have no such function either.
+Result<uint64_t> unnamed_size(const HookedFunction& function) {
+  static auto* known = new Once<uint64_t, uint64_t>;
+  return known->get(function.address, [&]() -> Result<uint64_t> {
+    const auto library = ElfFile::open(function.path);
+    if (!library) return library.error();
+    const auto extents = FunctionExtents::read(*library);
+    if (!extents) return extents.error();
+    const uint64_t begin = linked_address(*library, function);
+    const auto* extent = extents->at(begin);
+    if (extent == nullptr || extent->begin != begin) return Error{Errc::kUnsupported, "its size is not known"};
+    return extent->end - begin;
+  });
+}
+
 // Of a function whose size nobody knows only the first instruction may be changed: branches might lead to the others.
 size_t bytes_looked_at(const HookedFunction& function) {
   if (function.size != 0) return function.size;
+  if (const auto size = unnamed_size(function)) return *size;
   constexpr size_t kLongest = 15;
   const auto first = x86::decode(in_memory(function.address, kLongest));
   return first ? first->length : 1;
@@ -148,14 +171,16 @@ class Padding {
     const ElfSection* text = file->section(".text");
     auto functions = ElfFunctions::read(*file, size_t{64} << 20);
     if (text == nullptr || !functions) return false;
-    base_ = function_.address - (function_.file_offset - text->offset + text->address);
+    // Without symbols these alone tell; some functions have only the ones, some only the others.
+    if (auto extents = FunctionExtents::read(*file)) extents_ = std::move(*extents);
+    base_ = function_.address - linked_address(*file, function_);
     begin_ = base_ + text->address;
     end_ = begin_ + text->size;
     functions_ = std::move(*functions);
     return true;
   }
   [[nodiscard]] bool in_gap(uint64_t at) const {
-    return at >= begin_ && at < end_ && functions_->find(at - base_) == nullptr;
+    return at >= begin_ && at < end_ && functions_->find(at - base_) == nullptr && extents_.at(at - base_) == nullptr;
   }
   // 0: it lies in none.
   [[nodiscard]] uint64_t begin_of_gap(uint64_t at) const {
@@ -179,6 +204,7 @@ class Padding {
 
   HookedFunction function_;
   std::optional<ElfFunctions> functions_;
+  FunctionExtents extents_;
   uint64_t base_ = 0, begin_ = 0, end_ = 0;
 };
 

@@ -13,7 +13,7 @@ struct HookedFunction {
   std::string path;          // of the library
   uint64_t address = 0;      // in memory
   uint64_t file_offset = 0;  // of its first instruction
-  uint64_t size = 0;         // 0: not known
+  uint64_t size = 0;         // 0: what its library's unwind tables say
   uint8_t arguments = 6;     // that it has in registers, at most
 };
 

@@ -44,6 +44,23 @@ class LibraryMaker {
     return *this;
   }
 
+  LibraryMaker& without_tables() {
+    tables_ = false;
+    return *this;
+  }
+  // The unwind tables and their index contradict each other.
+  LibraryMaker& with_entries_moved() {
+    moved_ = 4;
+    return *this;
+  }
+
+  // What the unwind tables say.
+  [[nodiscard]] uint64_t length_of(const std::string& name) const {
+    for (const Function& one : functions_) {
+      if (one.name == name) return code_of(one).size();
+    }
+    return 0;
+  }
   // Of a function or an import that was added before.
   [[nodiscard]] uint64_t address_of(const std::string& name) const {
     for (size_t i = 0; i < functions_.size(); ++i) {
@@ -57,13 +74,17 @@ class LibraryMaker {
 
   [[nodiscard]] std::vector<uint8_t> make() const {
     ElfMaker maker(machine_);
-    std::string code, index, linkage, relocations, names(1, '\0'), symbols = ElfMaker::symbol(0, 0, 0, 0);
+    std::string code, index, tables, linkage, relocations, names(1, '\0'), symbols = ElfMaker::symbol(0, 0, 0, 0);
     for (const Function& one : functions_) {
       std::string body = code_of(one);
       body.resize(kSlot);
       code += body;
+      const uint64_t entry = kTables + tables.size();
       index += ElfMaker::bytes_of(static_cast<int32_t>(address_of(one.name)) - static_cast<int32_t>(kIndex)) +
-               ElfMaker::bytes_of(int32_t{0});
+               ElfMaker::bytes_of(static_cast<int32_t>(entry - kIndex));
+      tables += ElfMaker::bytes_of(uint32_t{12}) + ElfMaker::bytes_of(uint32_t{0}) +
+                ElfMaker::bytes_of(static_cast<int32_t>(address_of(one.name) + moved_ - (entry + 8))) +
+                ElfMaker::bytes_of(static_cast<uint32_t>(code_of(one).size()));
     }
     for (size_t i = 0; i < imports_.size(); ++i) {
       linkage += linkage_of(i);
@@ -79,6 +100,7 @@ class LibraryMaker {
                              ElfMaker::bytes_of(static_cast<uint32_t>(functions_.size()));
     maker.add(".text", SHT_PROGBITS, code, kText);
     maker.add(".eh_frame_hdr", SHT_PROGBITS, head + index, kIndex);
+    if (tables_) maker.add(".eh_frame", SHT_PROGBITS, tables, kTables);
     maker.add(".plt", SHT_PROGBITS, linkage, kLinkage);
     maker.add(".rela.plt", SHT_RELA, relocations);
     const uint32_t strings = maker.add(".dynstr", SHT_STRTAB, names);
@@ -89,7 +111,7 @@ class LibraryMaker {
 
  private:
   static constexpr uint64_t kText = 0x10000, kSlot = 128, kLinkage = 0x100000, kLinkageEntry = 16, kSlots = 0x200008,
-                            kIndex = 0x300000;
+                            kIndex = 0x300000, kTables = 0x400000;
 
   [[nodiscard]] std::string code_of(const Function& one) const {
     std::string code = one.first;
@@ -125,6 +147,8 @@ class LibraryMaker {
   std::vector<Function> functions_;
   std::vector<std::string> imports_, exported_;
   std::string probes_;
+  bool tables_ = true;
+  uint64_t moved_ = 0;
 };
 
 }  // namespace tarsier::linux
