@@ -71,9 +71,9 @@ Result<FunctionExtents> FunctionExtents::read(const ElfFile& file) {
   }
   std::sort(extents.begin(), extents.end(),
             [](const Extent& a, const Extent& b) { return a.begin != b.begin ? a.begin < b.begin : a.end > b.end; });
-  extents.erase(std::unique(extents.begin(), extents.end(),
-                            [](const Extent& a, const Extent& b) { return a.begin == b.begin; }),
-                extents.end());
+  extents.erase(
+      std::unique(extents.begin(), extents.end(), [](const Extent& a, const Extent& b) { return a.begin == b.begin; }),
+      extents.end());
   return result;
 }
 

@@ -127,6 +127,19 @@ std::optional<KernelTypes::Member> KernelTypes::member(const Type& structure, st
   return std::nullopt;
 }
 
+std::optional<uint32_t> KernelTypes::variable(std::string_view section, std::string_view name) const {
+  for (const Type& type : types_) {
+    if (kind_of(type.info) != BTF_KIND_DATASEC || text(type.name) != section) continue;
+    const size_t count = type.info & 0xffff;
+    for (size_t i = 0; i < count; ++i) {
+      const size_t at = type.body + 12 * i;
+      const uint32_t variable = word(at);
+      if (variable < types_.size() && text(types_[variable].name) == name) return word(at + 4);
+    }
+  }
+  return std::nullopt;
+}
+
 uint32_t KernelTypes::size_of(uint32_t type) const {
   constexpr int kLongest = 32;  // a chain of names for the same
   for (int i = 0; i < kLongest && type < types_.size(); ++i) {

@@ -26,6 +26,8 @@ class KernelTypes {
   };
   // Also of a structure without a name inside of it. Nothing if there is none, or if it is no whole number of bytes.
   [[nodiscard]] std::optional<Member> member(std::string_view structure, std::string_view name) const;
+  // Where a variable lies in its section. Nothing if the section is not described.
+  [[nodiscard]] std::optional<uint32_t> variable(std::string_view section, std::string_view name) const;
 
  private:
   struct Type {

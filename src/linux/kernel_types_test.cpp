@@ -11,7 +11,7 @@
 namespace tarsier::linux {
 namespace {
 
-// struct one { u64 first; struct { long_name second; }; u32 bits : 3; };
+// struct one { u64 first; struct { long_name second; }; u32 bits : 3; }; u64 number, at 40 of the section .of_cpus.
 class Description {
  public:
   Description() {
@@ -23,6 +23,9 @@ class Description {
     type("other", BTF_KIND_STRUCT, 1, 8, {name("first"), u64, 8 * 64});
     type("one", BTF_KIND_STRUCT, 3 | 1U << 31, 24,
          {name("first"), u64, 8 * 4, 0, unnamed, 8 * 16, name("bits"), u32, 3U << 24 | 8 * 24});
+    const uint32_t other = type("other_number", BTF_KIND_VAR, 0, u64, {1}),
+                   variable = type("number", BTF_KIND_VAR, 0, u64, {1});
+    type(".of_cpus", BTF_KIND_DATASEC, 2, 64, {other, 32, 8, variable, 40, 8});
   }
   [[nodiscard]] std::vector<uint8_t> bytes() const {
     btf_header header{};
@@ -72,6 +75,15 @@ TEST(KernelTypes, tells_where_members_are_and_how_large) {
   EXPECT_FALSE(types->member("one", "bits"));
   EXPECT_FALSE(types->member("one", "third"));
   EXPECT_FALSE(types->member("two", "first"));
+}
+
+TEST(KernelTypes, tells_where_variables_are_in_their_section) {
+  const auto types = KernelTypes::parse(Description().bytes());
+  ASSERT_TRUE(types) << types.error().what;
+  EXPECT_EQ(types->variable(".of_cpus", "number"), 40u);
+  EXPECT_EQ(types->variable(".of_cpus", "other_number"), 32u);
+  EXPECT_FALSE(types->variable(".of_cpus", "u64"));
+  EXPECT_FALSE(types->variable(".data", "number"));
 }
 
 TEST(KernelTypes, whatever_the_bytes_are_nothing_is_read_beyond_them) {

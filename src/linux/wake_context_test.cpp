@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "linux/kernel_symbols.h"
@@ -14,37 +15,66 @@
 namespace tarsier::linux {
 namespace {
 
-// The types of a kernel that has one structure of the given name, with preempt_count at its ninth byte.
-std::vector<uint8_t> types_with(const std::string& structure) {
-  std::string strings(1, '\0');
-  const auto text = [&](const std::string& word) {
-    const auto at = static_cast<uint32_t>(strings.size());
-    strings += word + '\0';
+// The types of a kernel, put together.
+class Types {
+ public:
+  Types() { number_ = add("unsigned int", uint32_t{BTF_KIND_INT} << 24, 4, {32}); }
+  // A structure with members at these bytes.
+  Types& structure(const std::string& name, const std::vector<std::pair<std::string, uint32_t>>& members) {
+    std::vector<uint32_t> body;
+    for (const auto& [member, at] : members) body.insert(body.end(), {text(member), number_, 8 * at});
+    add(name, uint32_t{BTF_KIND_STRUCT} << 24 | static_cast<uint32_t>(members.size()), 16, body);
+    return *this;
+  }
+  // What each CPU has one of, at these bytes.
+  Types& of_cpus(const std::vector<std::pair<std::string, uint32_t>>& variables) {
+    std::vector<uint32_t> body;
+    for (const auto& [name, at] : variables)
+      body.insert(body.end(), {add(name, uint32_t{BTF_KIND_VAR} << 24, number_, {1}), at, 4});
+    add(".data..percpu", uint32_t{BTF_KIND_DATASEC} << 24 | static_cast<uint32_t>(variables.size()), 1 << 20, body);
+    return *this;
+  }
+  [[nodiscard]] std::vector<uint8_t> bytes() const {
+    btf_header header{};
+    header.magic = BTF_MAGIC;
+    header.version = 1;
+    header.hdr_len = sizeof(header);
+    header.type_len = static_cast<uint32_t>(words_.size() * sizeof(uint32_t));
+    header.str_off = header.type_len;
+    header.str_len = static_cast<uint32_t>(strings_.size());
+    std::vector<uint8_t> all(sizeof(header) + header.type_len + strings_.size());
+    std::memcpy(all.data(), &header, sizeof(header));
+    std::memcpy(all.data() + sizeof(header), words_.data(), header.type_len);
+    std::memcpy(all.data() + sizeof(header) + header.type_len, strings_.data(), strings_.size());
+    return all;
+  }
+
+ private:
+  uint32_t text(const std::string& word) {
+    const auto at = static_cast<uint32_t>(strings_.size());
+    strings_ += word + '\0';
     return at;
-  };
-  const uint32_t number = text("unsigned int"), name = text(structure), member = text("preempt_count");
-  const std::vector<uint32_t> types = {number, uint32_t{BTF_KIND_INT} << 24,        4,  32,  //
-                                       name,   uint32_t{BTF_KIND_STRUCT} << 24 | 1, 16, member, 1, 64};
-  btf_header header{};
-  header.magic = BTF_MAGIC;
-  header.version = 1;
-  header.hdr_len = sizeof(header);
-  header.type_len = static_cast<uint32_t>(types.size() * sizeof(uint32_t));
-  header.str_off = header.type_len;
-  header.str_len = static_cast<uint32_t>(strings.size());
-  std::vector<uint8_t> bytes(sizeof(header) + header.type_len + strings.size());
-  std::memcpy(bytes.data(), &header, sizeof(header));
-  std::memcpy(bytes.data() + sizeof(header), types.data(), header.type_len);
-  std::memcpy(bytes.data() + sizeof(header) + header.type_len, strings.data(), strings.size());
-  return bytes;
-}
+  }
+  uint32_t add(const std::string& name, uint32_t info, uint32_t size_or_type, const std::vector<uint32_t>& body) {
+    words_.insert(words_.end(), {text(name), info, size_or_type});
+    words_.insert(words_.end(), body.begin(), body.end());
+    return ++count_;
+  }
+
+  std::string strings_ = std::string(1, '\0');
+  std::vector<uint32_t> words_;
+  uint32_t count_ = 0, number_ = 0;
+};
 
 class WakeContextTest : public ::testing::Test {
  protected:
   ~WakeContextTest() override { ::unlink(path_.c_str()); }
   bpf::WakeContext found(const std::string& structure, const std::string& symbols) {
+    return found(Types().structure(structure, {{"preempt_count", 8}}), symbols);
+  }
+  bpf::WakeContext found(const Types& described, const std::string& symbols) {
     std::ofstream(path_) << symbols;
-    const auto types = KernelTypes::parse(types_with(structure));
+    const auto types = KernelTypes::parse(described.bytes());
     EXPECT_TRUE(types);
     return types ? find_wake_context(&*types, path_) : bpf::WakeContext();
   }
@@ -71,6 +101,20 @@ TEST_F(WakeContextTest, the_count_of_a_cpu_is_found_by_the_names_of_variables) {
   here = found("something_else", "0000000000021034 D __preempt_count\n" + offsets);
   EXPECT_EQ(here.place, uint32_t{bpf::kCountOfCpu});
   EXPECT_EQ(here.count, 0x21034u);
+}
+
+// As kernels for x86_64 have it that name no variables.
+TEST_F(WakeContextTest, the_count_of_a_cpu_is_found_beside_its_run_queue) {
+  Types types;
+  types.structure("task_struct", {{"se", 128}}).structure("sched_entity", {{"cfs_rq", 40}});
+  types.structure("cfs_rq", {{"rq", 312}}).of_cpus({{"__preempt_count", 86064}, {"runqueues", 178752}});
+  const bpf::WakeContext here = found(types, "ffffffff81000000 T net_rx_action\n");
+  EXPECT_EQ(here.place, uint32_t{bpf::kCountBesideQueue});
+  EXPECT_EQ(here.count, uint64_t{86064} - 178752);
+  EXPECT_EQ(here.task_queue, 168u);
+  EXPECT_EQ(here.queue_cpu, 312u);
+  EXPECT_EQ(found(Types().of_cpus({{"__preempt_count", 8}, {"runqueues", 16}}), "").place,
+            uint32_t{bpf::kCountUnknown});
 }
 
 TEST_F(WakeContextTest, of_this_kernel_is_found) {

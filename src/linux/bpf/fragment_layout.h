@@ -59,9 +59,13 @@ struct KernelFunction {
 struct WakeContext {
   __u32 wanted;  // 0: nobody asks who woke a thread
   // Where the kernel counts how deep it is in interrupts: in the task that runs, or in memory of each CPU's own.
-  __u32 place;        // an InterruptCount
-  __u64 count;        // offset in the task, or address of the variable, to which the CPU's offset is added
+  __u32 place;  // an InterruptCount
+  // Offset in the task, or address of the variable, to which the CPU's offset is added, or distance from the CPU's run
+  // queue.
+  __u64 count;
   __u64 cpu_offsets;  // address of these offsets, by CPU
+  __u64 task_queue;   // offset in a task: of its queue among those of its group
+  __u64 queue_cpu;    // offset in that one: of the run queue of its CPU
   __u64 task_leader;  // offset in a task: of the first thread of its process; 0: not known
   __u64 task_name;    // and of its name
   // A thread that has sent something to this very machine delivers it itself, in what counts as an interrupt.
@@ -69,7 +73,7 @@ struct WakeContext {
   struct KernelFunction lets_deliver;  // __local_bh_enable_ip
   struct KernelFunction ends_interrupt[2];
 };
-enum InterruptCount { kCountUnknown, kCountInTask, kCountOfCpu };
+enum InterruptCount { kCountUnknown, kCountInTask, kCountOfCpu, kCountBesideQueue };
 
 // Read-only for the program and, once it is loaded, for everybody: whoever gets hold of the maps' descriptors can't
 // turn it on another process.

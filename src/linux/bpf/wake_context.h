@@ -26,6 +26,13 @@ static ALWAYS_INLINE int read_interrupt_count(__u32* out) {
     const __u64 offsets = settings.wakes.cpu_offsets + 8 * (__u64)bpf_get_smp_processor_id();
     if (bpf_probe_read_kernel(&offset, sizeof(offset), (const void*)offsets) != 0) return 0;
     at += offset;
+  } else if (settings.wakes.place == kCountBesideQueue) {
+    __u64 queue = 0;
+    const __u64 of_task = bpf_get_current_task() + settings.wakes.task_queue;
+    if (bpf_probe_read_kernel(&queue, sizeof(queue), (const void*)of_task) != 0) return 0;
+    queue += settings.wakes.queue_cpu;
+    if (bpf_probe_read_kernel(&queue, sizeof(queue), (const void*)queue) != 0) return 0;
+    at += queue;
   } else {
     return 0;
   }
