@@ -193,6 +193,9 @@ bool StackWalker::Walk::leave_compiled(const CodeBlob& blob) {
       return leave_continuation_entry() || end_with(WalkEnd::kNoSender);
     }
   }
+  // Once it has left the virtual thread, its frame is that by which the thread was entered.
+  if (blob.kind == BlobKind::kNativeWrapper && yields() && caller.sp > f_.continuation)
+    out_.frames[0].called_by_vm = true;
   at_ = caller;
   return true;
 }
