@@ -230,6 +230,20 @@ TEST(X8664, the_wrapper_of_a_native_method_leaves_then_looks_for_exceptions) {
   EXPECT_EQ(code.at(14), FrameState::kNothing);
 }
 
+TEST(X8664, the_long_form_of_the_look_for_exceptions_is_known_too) {
+  const Code code(Machine::x86_64(),
+                  {0x90, 0x90,                                      // 0
+                   0xc9,                                            // 2: leave
+                   0x49, 0x81, 0x7f, 0x08, 0x00, 0x00, 0x00, 0x00,  // 3: cmp [r15 + 8], 0
+                   0x0f, 0x85, 0x01, 0x00, 0x00, 0x00,              // 11: jne
+                   0xc3},                                           // 17: ret
+                  1);
+  EXPECT_EQ(code.at(2), FrameState::kComplete);
+  EXPECT_EQ(code.at(3), FrameState::kNothing);
+  EXPECT_EQ(code.at(11), FrameState::kNothing);
+  EXPECT_EQ(code.at(17), FrameState::kNothing);
+}
+
 TEST(X8664, a_small_frame_of_c2_is_lowered_then_the_frame_pointer_is_stored) {
   const Code code(Machine::x86_64(),
                   {0x48, 0x81, 0xec, 0x18, 0x00, 0x00, 0x00,  // 0: sub rsp, 24

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "base/x86_instruction.h"
 #include "hotspot/machine.h"
@@ -273,11 +274,15 @@ class X8664 final : public Machine {
       }
     }
     if (is(0, 0x0f) && is(1, 0x87) && is(6, kRet) && at >= 4) return FrameState::kNothing;
-    for (const size_t check : {size_t{0}, size_t{5}}) {  // bytes of it that are behind us
-      const auto was = [&](size_t offset, uint8_t byte) { return code[at - check - 1 + offset] == byte; };
-      if (at > check && was(0, kLeave) && was(1, 0x49) && was(2, 0x83) && was(3, 0x7f) && is(5 - check, 0x0f) &&
-          is(6 - check, 0x85) && is(11 - check, kRet)) {
-        return FrameState::kNothing;
+    // cmp has a short and a long form; `behind`: so many bytes are behind us.
+    constexpr std::pair<uint8_t, size_t> kForms[] = {{0x83, 5}, {0x81, 8}};
+    for (const auto& [opcode, length] : kForms) {
+      for (const size_t behind : {size_t{0}, length}) {
+        const auto was = [&](size_t offset, uint8_t byte) { return code[at - behind - 1 + offset] == byte; };
+        if (at > behind && was(0, kLeave) && was(1, 0x49) && was(2, opcode) && was(3, 0x7f) &&
+            is(length - behind, 0x0f) && is(length + 1 - behind, 0x85) && is(length + 6 - behind, kRet)) {
+          return FrameState::kNothing;
+        }
       }
     }
     return FrameState::kComplete;
