@@ -244,6 +244,22 @@ TEST(X8664, the_long_form_of_the_look_for_exceptions_is_known_too) {
   EXPECT_EQ(code.at(17), FrameState::kNothing);
 }
 
+TEST(X8664, wrappers_of_native_methods_may_poll_once_their_frame_is_gone) {
+  Code code(Machine::x86_64(), {0x90, 0x90,                          // 0
+                                0xc9,                                // 2: leave
+                                0x41, 0xf6, 0x47, 0x28, 0x01,        // 3: test [r15 + 40], 1
+                                0x74, 0x02, 0x90, 0x90,              // 8: je
+                                0x49, 0x83, 0x7f, 0x08, 0x00,        // 12: cmp [r15 + 8], 0
+                                0x0f, 0x85, 0x01, 0x00, 0x00, 0x00,  // 17: jne
+                                0xc3,                                // 23: ret
+                                0x90},                               // 24: the slow way
+            1);
+  code.blob.kind = BlobKind::kNativeWrapper;
+  EXPECT_EQ(code.at(2), FrameState::kComplete);
+  for (const size_t offset : {3, 8, 12, 17, 23}) EXPECT_EQ(code.at(offset), FrameState::kNothing) << offset;
+  EXPECT_EQ(code.at(24), FrameState::kComplete);
+}
+
 TEST(X8664, a_small_frame_of_c2_is_lowered_then_the_frame_pointer_is_stored) {
   const Code code(Machine::x86_64(),
                   {0x48, 0x81, 0xec, 0x18, 0x00, 0x00, 0x00,  // 0: sub rsp, 24

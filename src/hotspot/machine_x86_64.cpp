@@ -32,6 +32,7 @@ class X8664 final : public Machine {
     if (blob.frame_complete <= 0 || pc < blob.code_begin + static_cast<Address>(blob.frame_complete)) {
       return prologue_state(blob, pc, code, at);
     }
+    if (blob.kind == BlobKind::kNativeWrapper && has_polled_behind_leave(code, at)) return FrameState::kNothing;
     return epilogue_state(code, at);
   }
 
@@ -257,6 +258,18 @@ class X8664 final : public Machine {
     if (i >= at) return FrameState::kSavedPair;
     const size_t length = moves_sp(code.subspan(i), 0xec);
     return length != 0 && i + length <= at ? FrameState::kComplete : FrameState::kSavedPair;
+  }
+
+  // Wrappers of native methods since 25 poll in between: leave; test [r15 + n], 1; je; ..; cmp [r15 + n], 0; jne; ret.
+  [[nodiscard]] static bool has_polled_behind_leave(std::span<const uint8_t> code, size_t at) {
+    constexpr size_t kFarthest = 40;
+    constexpr std::array<uint8_t, 4> kLeaveAndTest = {kLeave, 0x41, 0xf6, 0x47};
+    for (size_t i = at; i-- > at - std::min(at, kFarthest) && code[i] != kRet;) {
+      const auto c = code.subspan(i);
+      if (c.size() >= kLeaveAndTest.size() && std::equal(kLeaveAndTest.begin(), kLeaveAndTest.end(), c.begin()))
+        return true;
+    }
+    return false;
   }
 
   // add rsp; pop rbp; poll (cmp rsp, [r15 + n]; ja); ret. Wrappers of native methods: leave; is an exception pending
