@@ -307,6 +307,10 @@ bool Reader::one_byte(uint8_t opcode) {
       if (opcode == 0x8b && p_.wide && o.direct != kNoRegister) {
         result_.does = Does::kMove;
         result_.from = o.direct;
+      } else if (opcode == 0x8b && p_.wide && o.simple) {
+        result_.loads = true;
+        result_.base = o.base;
+        result_.value = o.displacement;
       }
       return opcode == 0x8b || !is_high_byte(o.reg);
     }

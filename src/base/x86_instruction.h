@@ -47,6 +47,7 @@ struct Instruction {
   Does does = Does::kNothing;
   uint8_t to = kNoRegister, from = kNoRegister, base = kNoRegister;
   uint8_t bytes = 8;
+  bool loads = false;  // kChange: `to` = [`base` + `value`], 64 bits
   int64_t value = 0;
   // Where a 32-bit distance from the instruction's end lies in it: of a branch or of an operand. 0: nowhere.
   uint8_t distance_at = 0;

@@ -230,6 +230,123 @@ TEST(X8664, the_wrapper_of_a_native_method_leaves_then_looks_for_exceptions) {
   EXPECT_EQ(code.at(14), FrameState::kNothing);
 }
 
+TEST(X8664, the_long_form_of_the_look_for_exceptions_is_known_too) {
+  const Code code(Machine::x86_64(),
+                  {0x90, 0x90,                                      // 0
+                   0xc9,                                            // 2: leave
+                   0x49, 0x81, 0x7f, 0x08, 0x00, 0x00, 0x00, 0x00,  // 3: cmp [r15 + 8], 0
+                   0x0f, 0x85, 0x01, 0x00, 0x00, 0x00,              // 11: jne
+                   0xc3},                                           // 17: ret
+                  1);
+  EXPECT_EQ(code.at(2), FrameState::kComplete);
+  EXPECT_EQ(code.at(3), FrameState::kNothing);
+  EXPECT_EQ(code.at(11), FrameState::kNothing);
+  EXPECT_EQ(code.at(17), FrameState::kNothing);
+}
+
+TEST(X8664, wrappers_of_native_methods_may_poll_once_their_frame_is_gone) {
+  Code code(Machine::x86_64(), {0x90, 0x90,                          // 0
+                                0xc9,                                // 2: leave
+                                0x41, 0xf6, 0x47, 0x28, 0x01,        // 3: test [r15 + 40], 1
+                                0x74, 0x02, 0x90, 0x90,              // 8: je
+                                0x49, 0x83, 0x7f, 0x08, 0x00,        // 12: cmp [r15 + 8], 0
+                                0x0f, 0x85, 0x01, 0x00, 0x00, 0x00,  // 17: jne
+                                0xc3,                                // 23: ret
+                                0x90},                               // 24: the slow way
+            1);
+  code.blob.kind = BlobKind::kNativeWrapper;
+  EXPECT_EQ(code.at(2), FrameState::kComplete);
+  for (const size_t offset : {3, 8, 12, 17, 23}) EXPECT_EQ(code.at(offset), FrameState::kNothing) << offset;
+  EXPECT_EQ(code.at(24), FrameState::kComplete);
+}
+
+TEST(X8664, a_small_frame_of_c2_is_lowered_then_the_frame_pointer_is_stored) {
+  const Code code(Machine::x86_64(),
+                  {0x48, 0x81, 0xec, 0x18, 0x00, 0x00, 0x00,  // 0: sub rsp, 24
+                   0x48, 0x89, 0x6c, 0x24, 0x10,              // 7: mov [rsp + 16], rbp
+                   0x90, 0x90},                               // 12
+                  14);
+  EXPECT_EQ(code.at(0), FrameState::kNothing);
+  EXPECT_EQ(code.at(7), FrameState::kLowered);
+  EXPECT_EQ(code.at(12), FrameState::kComplete);
+}
+
+TEST(X8664, a_method_that_is_not_entered_any_more_is_still_being_entered_by_some) {
+  const Code large(Machine::x86_64(),
+                   {0xe9, 0x3b, 0xce, 0x51, 0x07, 0xfe, 0xff,  // 0: jmp, over the stack bang
+                    0x55,                                      // 7: push rbp
+                    0x48, 0x83, 0xec, 0x20,                    // 8: sub rsp, 32
+                    0x90, 0x90, 0x90, 0x90},                   // 12
+                   13);
+  EXPECT_EQ(large.at(7), FrameState::kNothing);
+  EXPECT_EQ(large.at(8), FrameState::kSavedPair);
+  EXPECT_EQ(large.at(12), FrameState::kComplete);
+  const Code small(Machine::x86_64(),
+                   {0xe9, 0x3b, 0xce, 0x51, 0x07, 0x00, 0x00,  // 0: jmp, over sub rsp
+                    0x48, 0x89, 0x6c, 0x24, 0x10,              // 7: mov [rsp + 16], rbp
+                    0x90},                                     // 12
+                   13);
+  EXPECT_EQ(small.at(7), FrameState::kLowered);
+  EXPECT_EQ(small.at(12), FrameState::kComplete);
+}
+
+TEST(X8664, the_wrapper_of_a_native_method_sets_the_frame_pointer_before_it_lowers_sp) {
+  const Code code(Machine::x86_64(),
+                  {0x55,                     // 0: push rbp
+                   0x48, 0x8b, 0xec,         // 1: mov rbp, rsp
+                   0x48, 0x83, 0xec, 0x40,   // 4: sub rsp, 64
+                   0x90, 0x90, 0x90, 0x90},  // 8
+                  9);
+  EXPECT_EQ(code.at(1), FrameState::kSavedPair);
+  EXPECT_EQ(code.at(4), FrameState::kSavedPair);
+  EXPECT_EQ(code.at(8), FrameState::kComplete);
+}
+
+TEST(X8664, code_pops_what_it_has_pushed_for_a_call_but_not_the_frame_pointer) {
+  const Machine& machine = Machine::x86_64();
+  EXPECT_EQ(machine.popped_after_call(std::vector<uint8_t>{0x5e, 0x58, 0x85, 0xc0}), 16);       // pop rsi; pop rax
+  EXPECT_EQ(machine.popped_after_call(std::vector<uint8_t>{0x41, 0x58, 0x59, 0x90}), 16);       // pop r8; pop rcx
+  EXPECT_EQ(machine.popped_after_call(std::vector<uint8_t>{0x5d, 0x49, 0x3b, 0xa7, 0, 0}), 0);  // pop rbp: it returns
+  EXPECT_EQ(machine.popped_after_call({}), 0);
+  // push rax; push rcx; call; pop rax; pop rax: from each place on.
+  const std::vector<uint8_t> around = {0x50, 0x51, 0xe8, 1, 2, 3, 4, 0x58, 0x58, 0x85, 0xc0};
+  const auto from = [&](size_t at) { return machine.popped_after_call(std::span(around).subspan(at)); };
+  EXPECT_EQ(from(0), 0);
+  EXPECT_EQ(from(1), 8);
+  EXPECT_EQ(from(2), 16);
+  EXPECT_EQ(from(7), 16);
+  EXPECT_EQ(from(8), 8);
+  EXPECT_EQ(from(9), 0);
+}
+
+TEST(X8664, a_stub_by_which_a_method_calls_another_has_no_frame) {
+  const std::vector<uint8_t> code = {0x90, 0x48, 0xbb, 1, 2, 3, 4, 5, 6, 7, 8, 0xe9, 1, 2, 3, 4};  // mov rbx, n; jmp
+  EXPECT_TRUE(Machine::x86_64().is_call_stub(code, 1));
+  EXPECT_TRUE(Machine::x86_64().is_call_stub(code, 11));
+  EXPECT_FALSE(Machine::x86_64().is_call_stub(code, 0));
+  EXPECT_FALSE(Machine::x86_64().is_call_stub({}, 0));
+}
+
+TEST(X8664, the_stub_that_moves_frames_to_the_stack_says_why_and_what_it_has_pushed) {
+  const auto call = [](std::vector<uint8_t> argument, bool aligns) {
+    std::vector<uint8_t> code(30, 0x90);
+    code.insert(code.end(), {0x49, 0x8b, 0xff});  // mov rdi, r15
+    code.insert(code.end(), argument.begin(), argument.end());
+    code.insert(code.end(), {0x40, 0xf6, 0xc4, 0x0f, 0x0f, 0x84, 18, 0, 0, 0});  // test spl, 15; je
+    if (aligns) code.insert(code.end(), {0x48, 0x83, 0xec, 0x08});               // sub rsp, 8
+    code.insert(code.end(), {0xe8, 0, 0, 0, 0});
+    return Machine::x86_64().thaw_call(code);
+  };
+  const auto back = call({0xbe, 1, 0, 0, 0}, true), on = call({0x33, 0xf6}, false);  // mov esi, 1; xor esi, esi
+  ASSERT_TRUE(back && on);
+  EXPECT_TRUE(back->is_return);
+  EXPECT_EQ(back->pushed, 32);
+  EXPECT_FALSE(on->is_return);
+  EXPECT_EQ(on->pushed, 0);
+  EXPECT_FALSE(Machine::x86_64().thaw_call(std::vector<uint8_t>(64, 0x90)));
+  EXPECT_FALSE(Machine::x86_64().thaw_call({}));
+}
+
 TEST(TrustedMemory, reads_trusted_ranges_itself_and_asks_about_all_others) {
   class Nothing final : public Memory {
    public:

@@ -27,6 +27,16 @@ enum class FrameState : uint8_t {
   kNothing,    // the return address is where the call has put it
   kSavedPair,  // the frame pointer and the return address lie at sp, nothing else does
   kAllocated,  // sp is lowered, but the return address is still in its register
+  kLowered,    // sp is lowered, but the frame pointer is not saved yet
+};
+
+// What is known while code that has been interrupted, or has called something, is followed: registers, in the order of
+// Fragment::general, and the stack.
+struct Followed {
+  Position at;
+  const uint64_t* general = nullptr;  // null: only what a C function leaves alone of `at` is known
+  Address stack = 0;                  // where the bytes of the stack begin
+  std::span<const uint8_t> bytes;
 };
 
 class Machine {
@@ -58,6 +68,24 @@ class Machine {
   // it has saved its return address. `several`: the code has several entries, each after the other's jump.
   [[nodiscard]] virtual std::optional<int64_t> pushed_by_stub(std::span<const uint8_t> code_before_pc,
                                                               bool several) const = 0;
+  // Follows code from pc on, until it returns or jumps out of these bytes: where it returns to, or whoever it leaves
+  // that to. Nothing if that can't be told, as always on processors with a link register.
+  struct WayOut {
+    Position caller;
+    bool jumps = false;
+    Address jumps_to = 0;            // 0: where a register or memory says
+    Address register_jumped_to = 0;  // what the register says, if it is one and that is known
+    Address passed_sp = 0;           // what it passes on as the caller's sp, if it does so; 0: not known
+  };
+  [[nodiscard]] virtual bool follows_code() const = 0;
+  [[nodiscard]] virtual std::optional<WayOut> way_out(std::span<const uint8_t> code_from_pc,
+                                                      const Followed& from) const = 0;
+  // Has this code, which lies behind a method's, been called by the method in the place of another method? Then it has
+  // no frame, though the method has.
+  [[nodiscard]] virtual bool is_call_stub(std::span<const uint8_t> code, size_t at) const = 0;
+  // Where an exception was thrown, as the stub is told that looks for who catches it; 0: it begins with its return
+  // address where others have theirs.
+  [[nodiscard]] virtual Address thrown_at(const Fragment& fragment) const = 0;
   // Bytes that the code behind a call pops before it goes its ways: they were pushed around the call.
   [[nodiscard]] virtual int64_t popped_after_call(std::span<const uint8_t> code_from_pc) const = 0;
   [[nodiscard]] virtual Address stack_alignment() const = 0;
@@ -74,7 +102,10 @@ class Machine {
     Address size;
     int64_t raised;
   };
-  [[nodiscard]] virtual std::optional<CallAhead> call_ahead(std::span<const uint8_t> code_from_pc) const = 0;
+  [[nodiscard]] virtual std::optional<CallAhead> call_ahead(std::span<const uint8_t> code_from_pc,
+                                                            Address sp) const = 0;
+  // How far from the code in front of it such a call of that stub may be.
+  [[nodiscard]] virtual Address bytes_to_thaw_call() const = 0;
   // Bytes from here to where the next unconditional jump leads, if nothing but a few instructions comes before it.
   [[nodiscard]] virtual std::optional<int64_t> next_jump(std::span<const uint8_t> code_from_pc) const = 0;
   // Where the code is reached from that runs straight on to a call, whose return address is an index into `code`: where

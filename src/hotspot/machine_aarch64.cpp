@@ -98,6 +98,12 @@ class Aarch64 final : public Machine {
     if (pushed < 0 || saved) return std::nullopt;
     return pushed;
   }
+  [[nodiscard]] bool follows_code() const override { return false; }
+  [[nodiscard]] std::optional<WayOut> way_out(std::span<const uint8_t>, const Followed&) const override {
+    return std::nullopt;
+  }
+  [[nodiscard]] bool is_call_stub(std::span<const uint8_t>, size_t) const override { return false; }
+  [[nodiscard]] Address thrown_at(const Fragment&) const override { return 0; }
   [[nodiscard]] int64_t popped_after_call(std::span<const uint8_t> code) const override {
     constexpr size_t kMostBefore = 2;  // instructions that see to the result
     int64_t popped = 0;
@@ -113,7 +119,7 @@ class Aarch64 final : public Machine {
     return std::max<int64_t>(popped, 0);
   }
   [[nodiscard]] Address stack_alignment() const override { return 16; }
-  [[nodiscard]] std::optional<CallAhead> call_ahead(std::span<const uint8_t> code) const override {
+  [[nodiscard]] std::optional<CallAhead> call_ahead(std::span<const uint8_t> code, Address) const override {
     int64_t raised = 0;
     for (size_t i = 0; i + 4 <= code.size(); i += 4) {
       const uint32_t w = word_at(code, i);
@@ -178,6 +184,7 @@ class Aarch64 final : public Machine {
     }
     return std::nullopt;
   }
+  [[nodiscard]] Address bytes_to_thaw_call() const override { return 32; }
   [[nodiscard]] bool just_saved_pair(std::span<const uint8_t> code, size_t at) const override {
     constexpr uint32_t kSetFp = 0x910003fd;  // mov x29, sp
     return at >= 4 && at + 4 <= code.size() && word_at(code, at - 4) == kPushPair && word_at(code, at) == kSetFp;

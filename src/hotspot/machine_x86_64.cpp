@@ -1,14 +1,16 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "base/x86_instruction.h"
 #include "hotspot/machine.h"
+#include "hotspot/x86_follower.h"
 
 namespace tarsier::hotspot {
 namespace {
 
-enum Register { kRax = 0, kRbx = 1, kR13 = 13 };  // places in Fragment::general
+enum Register { kRax = 0, kRbx = 1, kRdx = 3, kR13 = 13 };  // places in Fragment::general
 
 constexpr uint8_t kPushRbp = 0x55, kPopRbp = 0x5d, kRet = 0xc3, kLeave = 0xc9;
 
@@ -30,6 +32,7 @@ class X8664 final : public Machine {
     if (blob.frame_complete <= 0 || pc < blob.code_begin + static_cast<Address>(blob.frame_complete)) {
       return prologue_state(blob, pc, code, at);
     }
+    if (blob.kind == BlobKind::kNativeWrapper && has_polled_behind_leave(code, at)) return FrameState::kNothing;
     return epilogue_state(code, at);
   }
 
@@ -78,10 +81,86 @@ class X8664 final : public Machine {
     }
     return std::nullopt;
   }
-  [[nodiscard]] int64_t popped_after_call(std::span<const uint8_t>) const override { return 0; }
-  // Nobody has looked.
-  [[nodiscard]] std::optional<ThawCall> thaw_call(std::span<const uint8_t>) const override { return std::nullopt; }
-  [[nodiscard]] std::optional<CallAhead> call_ahead(std::span<const uint8_t>) const override { return std::nullopt; }
+  [[nodiscard]] bool follows_code() const override { return true; }
+  [[nodiscard]] std::optional<WayOut> way_out(std::span<const uint8_t> code, const Followed& from) const override {
+    X86Follower follower(code, from.at.pc, from);
+    const auto end = follower.follow(false);
+    const auto sp = follower.reg(x86::kRsp);
+    const Address fp = follower.reg(x86::kRbp).value_or(0);
+    if (!sp) return std::nullopt;
+    if (end == X86Follower::End::kReturnedToPopped) {
+      if (const auto popped = follower.popped()) return WayOut{{*popped, *sp, fp}};
+      return std::nullopt;
+    }
+    const bool jumps = end == X86Follower::End::kJumped;
+    if (end != X86Follower::End::kReturned && !jumps) return std::nullopt;
+    const auto return_address = follower.on_stack(*sp);
+    if (!return_address) return std::nullopt;
+    return WayOut{{*return_address, *sp + 8, fp},
+                  jumps,
+                  follower.jumped_to(),
+                  follower.register_jumped_to(),
+                  follower.reg(x86::kR13).value_or(0)};
+  }
+  // mov rbx, n; jmp: C1 and C2 call so what may be interpreted.
+  [[nodiscard]] bool is_call_stub(std::span<const uint8_t> code, size_t at) const override {
+    constexpr size_t kMove = 10;
+    const auto is_at = [&](size_t move) {
+      return move + kMove < code.size() && code[move] == 0x48 && code[move + 1] == 0xbb && code[move + kMove] == 0xe9;
+    };
+    return is_at(at) || (at >= kMove && is_at(at - kMove));
+  }
+  [[nodiscard]] Address thrown_at(const Fragment& fragment) const override { return fragment.general[kRdx]; }
+  // What C1 has pushed for a stub it pops right behind the call; rbp is popped by those who return. The code may also
+  // begin before the call.
+  [[nodiscard]] int64_t popped_after_call(std::span<const uint8_t> code) const override {
+    constexpr size_t kCall = 5;
+    int64_t popped = 0;
+    size_t at = 0;
+    const auto moves = [&](uint8_t first) {  // push or pop: its length
+      const size_t prefix = at < code.size() && code[at] == 0x41 ? 1 : 0;
+      if (at + prefix >= code.size()) return size_t{0};
+      const uint8_t opcode = code[at + prefix];
+      const bool of_fp = prefix == 0 && (opcode & 7) == 5;
+      return opcode >= first && opcode < first + 8 && !of_fp ? prefix + 1 : 0;
+    };
+    for (size_t length = 0; (length = moves(0x50)) != 0; at += length) popped -= 8;
+    if (at < code.size() && code[at] == 0xe8) {
+      at += kCall;
+    } else if (popped != 0) {
+      return 0;
+    }
+    for (size_t length = 0; (length = moves(0x58)) != 0; at += length) popped += 8;
+    return std::max<int64_t>(popped, 0);
+  }
+  // mov rdi, r15; mov esi, n, or xor esi, esi; .. call. Around the call of who returns its result is kept (push rax;
+  // sub rsp, 16: 24 bytes), and sp is aligned if it has to be (sub rsp, 8).
+  [[nodiscard]] std::optional<ThawCall> thaw_call(std::span<const uint8_t> code) const override {
+    constexpr size_t kNear = 48, kMove = 5, kCall = 5;
+    constexpr int64_t kResult = 24, kAligned = 8;
+    if (code.size() < kNear || code[code.size() - kCall] != 0xe8) return std::nullopt;
+    const size_t call = code.size() - kCall;
+    const bool aligns = moves_sp(code.subspan(call - 4), 0xec) == 4 && code[call - 1] == kAligned;
+    for (size_t at = call - kMove; at >= code.size() - kNear + 3; --at) {
+      const bool behind_thread = code[at - 3] == 0x49 && code[at - 2] == 0x8b && code[at - 1] == 0xff;
+      const bool zero = code[at] == 0x33 && code[at + 1] == 0xf6, moves = code[at] == 0xbe;
+      if (!behind_thread || (!zero && !moves)) continue;
+      const bool is_return = moves && number_at(code, at + 1) != 0;
+      return ThawCall{is_return, (is_return ? kResult : 0) + (aligns ? kAligned : 0)};
+    }
+    return std::nullopt;
+  }
+  [[nodiscard]] Address bytes_to_thaw_call() const override { return 80; }
+  [[nodiscard]] std::optional<CallAhead> call_ahead(std::span<const uint8_t> code, Address sp) const override {
+    constexpr Address kAnywhere = 4096;
+    Followed from;
+    from.at = {kAnywhere, sp, 0};
+    X86Follower follower(code, kAnywhere, from);
+    if (follower.follow(true) != X86Follower::End::kCalled) return std::nullopt;
+    const auto called_at = follower.reg(x86::kRsp);
+    if (!called_at) return std::nullopt;
+    return CallAhead{follower.pc() - kAnywhere, static_cast<int64_t>(*called_at - sp)};
+  }
   [[nodiscard]] Address stack_alignment() const override { return 8; }
   [[nodiscard]] bool just_saved_pair(std::span<const uint8_t> code, size_t at) const override {
     return at >= 1 && at + 3 <= code.size() && code[at - 1] == kPushRbp && code[at] == 0x48 &&
@@ -143,17 +222,54 @@ class X8664 final : public Machine {
     return std::nullopt;
   }
 
-  // Stack bang (mov [rsp - n], eax); push rbp; sub rsp.
+  // Stack bang (mov [rsp - n], eax); push rbp; sub rsp. Wrappers of native methods set rbp before they lower rsp. Small
+  // frames of C2, which do without the bang: sub rsp; mov [rsp + n], rbp. A method that is not entered any more begins
+  // with a jump over the first 5 bytes of the bang, or of the other.
   [[nodiscard]] static FrameState prologue_state(const CodeBlob& blob, Address pc, std::span<const uint8_t> code,
                                                  size_t at) {
+    constexpr size_t kFirst = 7, kSetFp = 3;
     if (blob.entry == 0 || pc <= blob.entry) return FrameState::kNothing;
     size_t i = at - std::min<size_t>(at, pc - blob.entry);
-    if (i + 7 <= at && code[i] == 0x89 && code[i + 1] == 0x84 && code[i + 2] == 0x24) i += 7;
+    const auto is = [&](size_t offset, std::initializer_list<uint8_t> bytes) {
+      return offset + bytes.size() <= code.size() && std::equal(bytes.begin(), bytes.end(), code.begin() + offset);
+    };
+    const auto saves_fp = [&](size_t offset) -> size_t {  // mov [rsp + n], rbp: its length
+      if (is(offset, {0x48, 0x89, 0x2c, 0x24})) return 4;
+      if (is(offset, {0x48, 0x89, 0x6c, 0x24})) return 5;
+      return is(offset, {0x48, 0x89, 0xac, 0x24}) ? 8 : 0;
+    };
+    const bool overwritten = is(i, {0xe9});
+    const size_t lowers = i >= code.size()            ? 0
+                          : !overwritten              ? moves_sp(code.subspan(i), 0xec)
+                          : saves_fp(i + kFirst) != 0 ? kFirst
+                                                      : 0;
+    if (const size_t saves = lowers == 0 ? 0 : saves_fp(i + lowers)) {
+      if (i + lowers > at) return FrameState::kNothing;
+      return i + lowers + saves > at ? FrameState::kLowered : FrameState::kComplete;
+    }
+    // Object.hashCode() looks at the object before it makes a frame (25).
+    for (size_t j = i; blob.kind == BlobKind::kNativeWrapper && j + 4 <= at; ++j) {
+      if (is(j, {kPushRbp, 0x48, 0x8b, 0xec})) i = j;
+    }
+    if (i + kFirst <= at && (is(i, {0x89, 0x84, 0x24}) || (overwritten && is(i + kFirst, {kPushRbp})))) i += kFirst;
     if (i >= at || code[i] != kPushRbp) return FrameState::kNothing;
     ++i;
+    if (is(i, {0x48, 0x8b, 0xec}) || is(i, {0x48, 0x89, 0xe5})) i += kSetFp;
     if (i >= at) return FrameState::kSavedPair;
     const size_t length = moves_sp(code.subspan(i), 0xec);
     return length != 0 && i + length <= at ? FrameState::kComplete : FrameState::kSavedPair;
+  }
+
+  // Wrappers of native methods since 25 poll in between: leave; test [r15 + n], 1; je; ..; cmp [r15 + n], 0; jne; ret.
+  [[nodiscard]] static bool has_polled_behind_leave(std::span<const uint8_t> code, size_t at) {
+    constexpr size_t kFarthest = 40;
+    constexpr std::array<uint8_t, 4> kLeaveAndTest = {kLeave, 0x41, 0xf6, 0x47};
+    for (size_t i = at; i-- > at - std::min(at, kFarthest) && code[i] != kRet;) {
+      const auto c = code.subspan(i);
+      if (c.size() >= kLeaveAndTest.size() && std::equal(kLeaveAndTest.begin(), kLeaveAndTest.end(), c.begin()))
+        return true;
+    }
+    return false;
   }
 
   // add rsp; pop rbp; poll (cmp rsp, [r15 + n]; ja); ret. Wrappers of native methods: leave; is an exception pending
@@ -171,11 +287,15 @@ class X8664 final : public Machine {
       }
     }
     if (is(0, 0x0f) && is(1, 0x87) && is(6, kRet) && at >= 4) return FrameState::kNothing;
-    for (const size_t check : {size_t{0}, size_t{5}}) {  // bytes of it that are behind us
-      const auto was = [&](size_t offset, uint8_t byte) { return code[at - check - 1 + offset] == byte; };
-      if (at > check && was(0, kLeave) && was(1, 0x49) && was(2, 0x83) && was(3, 0x7f) && is(5 - check, 0x0f) &&
-          is(6 - check, 0x85) && is(11 - check, kRet)) {
-        return FrameState::kNothing;
+    // cmp has a short and a long form; `behind`: so many bytes are behind us.
+    constexpr std::pair<uint8_t, size_t> kForms[] = {{0x83, 5}, {0x81, 8}};
+    for (const auto& [opcode, length] : kForms) {
+      for (const size_t behind : {size_t{0}, length}) {
+        const auto was = [&](size_t offset, uint8_t byte) { return code[at - behind - 1 + offset] == byte; };
+        if (at > behind && was(0, kLeave) && was(1, 0x49) && was(2, opcode) && was(3, 0x7f) &&
+            is(length - behind, 0x0f) && is(length + 1 - behind, 0x85) && is(length + 6 - behind, kRet)) {
+          return FrameState::kNothing;
+        }
       }
     }
     return FrameState::kComplete;

@@ -96,9 +96,13 @@ class StackWalker::Walk {
   [[nodiscard]] bool in_stub_with_frame() const;
   [[nodiscard]] Position unsaved_return() const;
   bool leave_compiled(const CodeBlob& blob);
+  // Whoever has called a method whose frame ends there, if it has pushed a few words below it.
+  [[nodiscard]] std::optional<Position> caller_behind_pushed(Address frame_end);
   [[nodiscard]] static Address complete_from(const CodeBlob& blob);
   bool leave_interpreter();
   [[nodiscard]] std::optional<Position> caller_at_entry();
+  // Its method's frame is gone, and its return address in a register.
+  bool leave_interpreter_by_jump();
   bool leave_adapter(const CodeBlob& blob);
 
   // Stubs keep frames as they like: try the ways in which it is done, and believe the first that leads somewhere.
@@ -108,6 +112,11 @@ class StackWalker::Walk {
   [[nodiscard]] std::optional<Position> native_caller_of_stub();
   // The instructions of the interrupted stub up to pc, and one more.
   class StubCode;
+  // By its own instructions from `stub` on, where the processor's code can be followed. `general`: the registers, if it
+  // was interrupted there; null if it has called C code from there.
+  bool follow_stub(const CodeBlob& blob, const Position& stub, const uint64_t* general);
+  // Do the instructions of this stub pass on where their caller's frame ends?
+  [[nodiscard]] static bool passes_sp(const CodeBlob& blob);
   // By the size of its frame, if it has one.
   bool try_frame(const CodeBlob& blob, const Position& stub);
   // By the frame record that fp leads to.
@@ -239,6 +248,8 @@ class StackWalker::Walk {
   // All methods that are inlined into each other at this pc.
   // `sp`: of its frame.
   void add_compiled(const CodeBlob& blob, Address pc, Address sp, bool exact, bool at_entry);
+  // Where code goes on in line that lies behind it; the code's end if that can't be told.
+  [[nodiscard]] Address goes_on_at(const CodeBlob& blob, Address pc, Address sp) const;
   // The scope of the inlined method that releases a monitor, if the lock record lies in this frame; 0: none.
   [[nodiscard]] uint32_t releasing_scope(const CodeBlob& blob, Address return_address, Address sp) const;
   // The same by where the monitor was entered: the last such place before `near` with this slot.

@@ -1,3 +1,5 @@
+#include <array>
+
 #include "hotspot/walk.h"
 
 namespace tarsier::hotspot {
@@ -234,6 +236,16 @@ bool StackWalker::Walk::add_compiled_caller(const CodeBlob& blob) {
   return !ended_;
 }
 
+Address StackWalker::Walk::goes_on_at(const CodeBlob& blob, Address pc, Address sp) const {
+  std::array<uint8_t, 256> code;
+  if (!w_.machine_->follows_code() || !blob.contains(pc)) return blob.code_end;
+  const size_t size = std::min<Address>(code.size(), blob.code_end - pc);
+  if (!w_.memory_->copy(code.data(), pc, size)) return blob.code_end;
+  const auto way = w_.machine_->way_out(std::span(code).first(size),
+                                        {{pc, sp, 0}, nullptr, piece_.begin, {piece_.data, piece_.bytes}});
+  return way && way->jumps && blob.contains(way->jumps_to) && way->jumps_to < pc ? way->jumps_to : blob.code_end;
+}
+
 void StackWalker::Walk::add_compiled(const CodeBlob& blob, Address pc, Address sp, bool exact, bool at_entry) {
   if (blob.kind == BlobKind::kNativeWrapper) return add(FrameKind::kNative, blob.method, -1, &blob);
   constexpr int32_t kHighestTier = 4;
@@ -244,6 +256,8 @@ void StackWalker::Walk::add_compiled(const CodeBlob& blob, Address pc, Address s
   const Address return_address = at_.pc == f_.pc ? pc + 4 : at_.pc;
   const uint32_t releasing = w_.released_ != 0 ? releasing_scope(blob, return_address, sp) : 0;
   const PcDesc* desc = releasing != 0 ? nullptr : exact ? blob.at(pc) : blob.at_or_after(pc + 1);
+  // A collector's barrier of C2, behind all that has debug information: it holds where the barrier goes on.
+  if (desc == nullptr && releasing == 0) desc = blob.at_or_after(goes_on_at(blob, at_.pc == f_.pc ? pc : pc + 1, sp));
   const Address place = desc == nullptr ? 0 : blob.code_begin + static_cast<Address>(desc->pc_offset);
   if (const ReturnAddress* known = place == 0 ? nullptr : find_known(place)) {
     add_known(*known);

@@ -137,6 +137,10 @@ bool StackWalker::Walk::leave_compiled(const CodeBlob& blob) {
   std::array<uint8_t, 2 * kAround> code{};
   if (!w_.memory_->copy(code.data(), from, to - from)) return end_with(WalkEnd::kNoCode);
   const FrameState state = w_.machine_->frame_state(blob, f_.pc, std::span(code).first(to - from), f_.pc - from);
+  if (blob.at_or_after(f_.pc) == nullptr && w_.machine_->is_call_stub(std::span(code).first(to - from), f_.pc - from)) {
+    out_.start = WalkStart::kAdapter;
+    return try_caller(unsaved_return()) || end_with(WalkEnd::kNoSender);
+  }
   add_compiled(blob, f_.pc, f_.sp, false, state != FrameState::kComplete && f_.pc < complete_from(blob));
   if (state != FrameState::kComplete) {
     out_.start = WalkStart::kHalfBuilt;
@@ -150,6 +154,12 @@ bool StackWalker::Walk::leave_compiled(const CodeBlob& blob) {
     case FrameState::kComplete:
       if (!holds(frame_end - 8)) return end_with(WalkEnd::kTooShort);
       caller = {word(frame_end - 8), frame_end, word(frame_end - 16)};
+      // Around a call of a stub, what C1 has pushed for it lies below the frame.
+      if (w_.machine_->follows_code()) {
+        const auto popped = w_.machine_->popped_after_call(std::span(code).first(to - from).subspan(f_.pc - from));
+        const Address end = frame_end + static_cast<Address>(popped);
+        if (popped > 0 && holds(end - 8)) caller = {word(end - 8), end, word(end - 16)};
+      }
       break;
     case FrameState::kNothing:
       caller = unsaved_return();
@@ -157,6 +167,10 @@ bool StackWalker::Walk::leave_compiled(const CodeBlob& blob) {
     case FrameState::kAllocated:
       caller = unsaved_return();
       caller.sp = frame_end;
+      break;
+    case FrameState::kLowered:
+      if (!holds(frame_end - 8)) return end_with(WalkEnd::kTooShort);
+      caller = {word(frame_end - 8), frame_end, f_.fp};
       break;
     case FrameState::kSavedPair:
       if (!holds(f_.sp + 8)) return end_with(WalkEnd::kTooShort);
@@ -169,7 +183,9 @@ bool StackWalker::Walk::leave_compiled(const CodeBlob& blob) {
     const Position pushed{holds(frame_end + 8) ? word(frame_end + 8) : 0, frame_end + 16,
                           holds(frame_end) ? word(frame_end) : 0};
     const Position gone = unsaved_return();
-    if (may_return_to(pushed.pc, true)) {
+    if (const auto behind = caller_behind_pushed(frame_end)) {
+      caller = *behind;
+    } else if (may_return_to(pushed.pc, true)) {
       caller = pushed;
     } else if (may_return_to(gone.pc, true) && plausible(gone)) {
       caller = gone;
@@ -177,8 +193,23 @@ bool StackWalker::Walk::leave_compiled(const CodeBlob& blob) {
       return leave_continuation_entry() || end_with(WalkEnd::kNoSender);
     }
   }
+  // Once it has left the virtual thread, its frame is that by which the thread was entered.
+  if (blob.kind == BlobKind::kNativeWrapper && yields() && caller.sp > f_.continuation)
+    out_.frames[0].called_by_vm = true;
   at_ = caller;
   return true;
+}
+
+// C2 pushes some words while it compresses or searches strings (17 and 25, x86_64).
+std::optional<Position> StackWalker::Walk::caller_behind_pushed(Address frame_end) {
+  constexpr Address kMostPushed = 64;
+  for (Address pushed = 8; w_.machine_->follows_code() && pushed <= kMostPushed; pushed += 8) {
+    const Address end = frame_end + pushed;
+    if (!holds(end - 8)) return std::nullopt;
+    if (!plausible({peek(end - 8), end, peek(end - 16)}, true)) continue;
+    return Position{word(end - 8), end, word(end - 16)};
+  }
+  return std::nullopt;
 }
 
 Address StackWalker::Walk::complete_from(const CodeBlob& blob) {
@@ -199,11 +230,24 @@ bool StackWalker::Walk::leave_interpreter() {
   const MethodInfo* entered = w_.methods_->at(w_.machine_->entry_method(f_));
   const auto caller = entered != nullptr ? caller_at_entry() : std::nullopt;
   if (!caller && method != nullptr) return add_interpreted(*method, w_.machine_->bytecode_pointer(f_));
-  if (!caller) return end_with(WalkEnd::kNoMethod);
+  if (!caller) return leave_interpreter_by_jump() || end_with(WalkEnd::kNoMethod);
   out_.start = WalkStart::kHalfBuilt;
   add(FrameKind::kInterpreted, *entered, entered->is_native() ? -1 : 0);
   at_ = *caller;
   return true;
+}
+
+// A method that returns (17 and 25, x86_64): leave; pop r13; mov rsp, rbx; jmp r13. Its frame is gone by then.
+bool StackWalker::Walk::leave_interpreter_by_jump() {
+  std::array<uint8_t, 16> code;
+  if (!w_.machine_->follows_code() || !w_.memory_->copy(code.data(), f_.pc, code.size())) return false;
+  const auto way =
+      w_.machine_->way_out(code, {{f_.pc, f_.sp, f_.fp}, f_.general, piece_.begin, {piece_.data, piece_.bytes}});
+  if (!way || !way->jumps || way->register_jumped_to == 0) return false;
+  const Position caller{way->register_jumped_to, way->caller.sp - 8, way->caller.fp};
+  if (!plausible(caller, true)) return false;
+  out_.start = WalkStart::kHalfBuilt;
+  return go_to(caller);
 }
 
 // The entry moves the return address about: it takes it off the stack (x86_64) to make room for the locals, pushes it
@@ -258,6 +302,7 @@ bool StackWalker::Walk::leave_adapter(const CodeBlob& blob) {
   out_.start = WalkStart::kAdapter;
   add_stub(f_.pc, blob);
   const Position unsaved = unsaved_return();
+  if (follow_stub(blob, at_, f_.general)) return true;
   const StubCode code(*this, blob);
   if (const auto pushed = w_.machine_->pushed_by_stub(code.before(), true)) {
     if (try_caller({unsaved.pc, unsaved.sp + static_cast<Address>(*pushed), unsaved.fp})) return true;
@@ -265,7 +310,7 @@ bool StackWalker::Walk::leave_adapter(const CodeBlob& blob) {
   // An adapter lowers sp for the arguments; it passes on where that was before.
   constexpr Address kMostArguments = 4096;
   const Position moved{unsaved.pc, w_.machine_->sender_sp(f_, w_.major_), unsaved.fp};
-  if (moved.sp >= f_.sp && moved.sp - f_.sp <= kMostArguments && try_caller(moved)) return true;
+  if (passes_sp(blob) && moved.sp >= f_.sp && moved.sp - f_.sp <= kMostArguments && try_caller(moved)) return true;
   from_leaf_ = true;
   return try_record(at_) || try_caller(unsaved) || end_with(WalkEnd::kNoSender);
 }
@@ -276,6 +321,13 @@ bool StackWalker::Walk::leave_stub(const CodeBlob& blob) {
   from_leaf_ = true;
   const StubCode code(*this, blob);
   if (code.just_saved_pair() && holds(f_.sp + 8) && try_caller({word(f_.sp + 8), f_.sp + 16, word(f_.sp)})) return true;
+  if (blob.name == "ExceptionBlob" || blob.name.ends_with("exception_blob")) {
+    // It pushes first where the exception was thrown, as if it had been called from there.
+    if (f_.pc == blob.code_begin && try_caller({w_.machine_->thrown_at(f_), f_.sp, f_.fp})) return true;
+    if (f_.pc == blob.code_begin + 1 && w_.machine_->thrown_at(f_) != 0 && try_caller(unsaved_return())) return true;
+  } else if (follow_stub(blob, at_, f_.general)) {
+    return true;
+  }
   if (try_frame(blob, at_)) return true;
   const Position unsaved = unsaved_return();
   if (code.from_the_start() && blob.kind != BlobKind::kStubRoutines) {
@@ -287,7 +339,42 @@ bool StackWalker::Walk::leave_stub(const CodeBlob& blob) {
     if (try_caller({unsaved.pc, unsaved.sp + pushed, unsaved.fp})) return true;
   }
   if (leave_stub_of_native()) return true;
+  if (!ended_ && blob.kind == BlobKind::kContinuationStubs) return go_to(at_);  // those that lie in the heap come next
   return !ended_ && (try_words(at_) || end_with(WalkEnd::kNoSender));
+}
+
+bool StackWalker::Walk::passes_sp(const CodeBlob& blob) {
+  return blob.kind == BlobKind::kAdapter && blob.name.find("table") == std::string::npos;
+}
+
+bool StackWalker::Walk::follow_stub(const CodeBlob& blob, const Position& stub, const uint64_t* general) {
+  // Most of them are short; not more is read, and saved, than is needed.
+  std::array<uint8_t, 2048> code;
+  std::optional<Machine::WayOut> way;
+  for (const size_t most : {size_t{64}, size_t{256}, code.size()}) {
+    if (!w_.machine_->follows_code() || stub.pc < blob.code_begin || stub.pc >= blob.code_end) return false;
+    const size_t size = std::min<size_t>(most, blob.code_end - stub.pc);
+    if (!w_.memory_->copy(code.data(), stub.pc, size)) return false;
+    way = w_.machine_->way_out(std::span(code).first(size),
+                               {stub, general, piece_.begin, std::span(piece_.data, piece_.bytes)});
+    if (way && blob.contains(way->jumps_to)) way.reset();
+    if (way || size < most) break;
+  }
+  if (!way) return false;
+  Position caller = way->caller;
+  if (way->jumps) {
+    // Stubs that are left by a jump may have taken their return address with them; these have not.
+    const bool keeps_return = blob.kind == BlobKind::kAdapter || blob.name.find("resolve_") != std::string::npos ||
+                              blob.name.find("wrong_method") != std::string::npos ||
+                              blob.name.find("ic_miss") != std::string::npos;
+    if (!keeps_return) return false;
+    constexpr Address kMostArguments = 4096;
+    const Address sp = way->passed_sp;
+    // Where it jumps to a stub of the JVM, it was not yet at that.
+    if (passes_sp(blob) && way->jumps_to == 0 && sp >= stub.sp && sp - stub.sp <= kMostArguments) caller.sp = sp;
+  }
+  if (holds(caller.sp - 8)) word(caller.sp - 8);  // so much of the stack is needed
+  return try_caller(caller);
 }
 
 bool StackWalker::Walk::leave_stub_of_native() {
@@ -407,7 +494,7 @@ bool StackWalker::Walk::find_java_caller() {
       (blob->kind == BlobKind::kRuntimeStub && blob->frame_bytes <= 0)) {
     const Position stub = at_;
     add_stub(at_.pc, *blob);
-    return try_record(stub) || try_words(stub) || end_with(WalkEnd::kNoSender);
+    return follow_stub(*blob, stub, nullptr) || try_record(stub) || try_words(stub) || end_with(WalkEnd::kNoSender);
   }
   if (try_caller(at_)) return true;
   // Before such a call compiled code may push what it needs later: a pair of words (C2 up to 11 on aarch64), or

@@ -9,20 +9,21 @@
 namespace tarsier::hotspot {
 
 void StackWalker::Walk::measure_thaw() {
-  constexpr Address kBefore = 64, kAhead = 32;
-  std::array<uint8_t, kBefore> code{};
+  constexpr Address kBefore = 64, kMostAhead = 96;
+  const Address ahead_bytes = w_.machine_->bytes_to_thaw_call();
+  std::array<uint8_t, kMostAhead> code{};
   Address pc = at_.pc, sp = at_.sp;
   const CodeBlob* interrupted = w_.blobs_->at(f_.pc);
   if (interrupted != nullptr && interrupted->kind == BlobKind::kContinuationStubs) {
     // In the stub itself. After the call nothing is known.
-    if (!w_.memory_->copy(code.data(), f_.pc, kAhead)) return;
-    const auto ahead = w_.machine_->call_ahead(std::span(code).first(kAhead));
+    if (!w_.memory_->copy(code.data(), f_.pc, ahead_bytes)) return;
+    const auto ahead = w_.machine_->call_ahead(std::span(code).first(ahead_bytes), f_.sp);
     if (!ahead) return;
     pc = f_.pc + ahead->size;
     sp = f_.sp + static_cast<Address>(ahead->raised);
   }
   if (f_.continuation <= sp || !w_.memory_->copy(code.data(), pc - kBefore, kBefore)) return;
-  const auto call = w_.machine_->thaw_call(code);
+  const auto call = w_.machine_->thaw_call(std::span(code).first(kBefore));
   if (!call) return;
   constexpr int64_t kMore = 4;  // words: link and pc of the innermost, and one at each end to align it
   thaw_words_ = (static_cast<int64_t>(f_.continuation - sp) - call->pushed) / 8 - kMore;
@@ -32,11 +33,12 @@ void StackWalker::Walk::measure_thaw() {
 bool StackWalker::Walk::go_to_thawed() {
   const CodeBlob* interrupted = w_.blobs_->at(f_.pc);
   if (interrupted == nullptr || interrupted->kind != BlobKind::kContinuationStubs) return false;
-  constexpr Address kBefore = 64, kAhead = 32;
-  std::array<uint8_t, kBefore + kAhead> code{};
-  if (!w_.memory_->copy(code.data(), f_.pc - kBefore, code.size())) return false;
-  const std::span around(code);
-  if (!w_.machine_->thaw_call(around.first(kBefore)) || w_.machine_->call_ahead(around.subspan(kBefore))) return false;
+  constexpr Address kBefore = 64, kMostAhead = 96;
+  std::array<uint8_t, kBefore + kMostAhead> code{};
+  const auto around = std::span<const uint8_t>(code).first(kBefore + w_.machine_->bytes_to_thaw_call());
+  if (!w_.memory_->copy(code.data(), f_.pc - kBefore, around.size())) return false;
+  if (!w_.machine_->thaw_call(around.first(kBefore)) || w_.machine_->call_ahead(around.subspan(kBefore), f_.sp))
+    return false;
   // Their first two words are what the stub returns by; below lie what it has saved, and what aligns the room.
   constexpr Address kMostBelow = 64;
   for (Address sp = f_.sp + 16; sp <= f_.sp + kMostBelow && holds(sp - 16); sp += 16) {
