@@ -108,6 +108,24 @@ TEST_P(LockFunctionsTest, a_library_without_probes_says_so) {
   EXPECT_NE(found.error().what.find("no static probes"), std::string::npos);
 }
 
+// As in 8 for x86_64, where the JVM's own mutexes, of which many functions make use, wake up threads by the same one.
+TEST_P(LockFunctionsTest, a_release_that_the_compiler_has_made_of_one_piece_is_found) {
+  LibraryMaker library(GetParam());
+  library.import("pthread_cond_wait").import("pthread_cond_signal");
+  library.function("park", {"pthread_cond_wait"}).function("unpark", {"pthread_cond_signal"});
+  library.function("unlock_mutex", {"unpark"}).function("post", {"unlock_mutex"}).function("log", {"unlock_mutex"});
+  library.function("exit", {"unpark"}).function("enter", {"park", "exit"}).function("leave", {"exit"});
+  library.function("wait", {"post", "exit", "park", "enter", "unpark"}).function("wait_object", {"wait"});
+  library.function("JVM_MonitorWait", {"wait_object", "log"}).exported("JVM_MonitorWait");
+  const auto bytes = library.make();
+  const auto file = ElfFile::over(bytes);
+  ASSERT_TRUE(file);
+  const auto found = LockFunctions::by_exports(*file);
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(found->of(LockRole::kExit), library.address_of("exit"));
+  EXPECT_EQ(found->of(LockRole::kWait), library.address_of("wait"));
+}
+
 TEST_P(LockFunctionsTest, nothing_is_taken_if_two_fit) {
   library_.function("another_exit", {"epilog"}).function("another_wait", {"park", "another_exit"});
   library_.function("another_caller", {"another_wait"});
