@@ -73,7 +73,7 @@ function(tarsier_library name)
                            -Wframe-larger-than=2048)
   endif()
 
-  if(TARSIER_TESTS AND tests)
+  if(TARSIER_TESTS AND tests AND (NOT TARSIER_TESTS_OF OR name IN_LIST TARSIER_TESTS_OF))
     add_executable(${name}_test ${tests})
     add_dependencies(unit_tests ${name}_test)
     target_link_libraries(${name}_test PRIVATE tarsier_${name} GTest::gtest_main GTest::gmock)

@@ -372,7 +372,7 @@ def main():
     parser.add_argument("--other-arch", action="store_true", help="also the signal path on the other architecture, emulated")
     parser.add_argument("--other-kernel", action="store_true", help="also eBPF and perf on a kernel for x86_64, emulated")
     parser.add_argument("--only", metavar="STAGE,..", help="only these stages (and the build, if one needs it)")
-    parser.add_argument("--fuzz-seconds", type=int, default=20, metavar="N", help="for each fuzzer (20)")
+    parser.add_argument("--fuzz-seconds", type=int, default=10, metavar="N", help="for each fuzzer (10)")
     parser.add_argument("--strict", action="store_true", help="no second try for tests that measure")
     parser.add_argument("--list", action="store_true", help="print the names of the stages")
     options = parser.parse_args()
