@@ -292,6 +292,7 @@ class Sample:
         trace = values.get("stackTrace") or {}
         self.frames = [frame_name(frame) for frame in trace.get("frames") or ()]
         self.types = [frame["type"] for frame in trace.get("frames") or ()]
+        self.lines = [frame["lineNumber"] for frame in trace.get("frames") or ()]
         self.weight = parse_span(values["weight"]) if "weight" in values else None
         self.imprecise = values.get("imprecise")
         self.failure = values.get("failure")

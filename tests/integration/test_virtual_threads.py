@@ -7,6 +7,15 @@ DEPTH = 30  # of VirtualDeep
 POSSIBLE = {DEPTH + 1, DEPTH + 1 - 1, DEPTH + 1 - 11, DEPTH + 1 - 21}
 
 
+def calls_of_deep(sample):
+    """C2 of 25 on x86_64 may use one instruction at the end (line 19) of the loops that it has inlined into deep() twice,
+    by itself and by way of the deep() that it has inlined there: its debug information then names one of them, and one
+    call seems to be missing at the innermost end (2 % of the samples: docs/jdk-ledger.md)."""
+    count = sample.frames.count("VirtualDeep.deep")
+    shared = sample.lines[0] == 19 and sample.frames[0] == "VirtualDeep.burn" and sample.types[0] == "Inlined"
+    return count + 1 if shared and count not in POSSIBLE else count
+
+
 @pytest.mark.since(21)
 @pytest.mark.parametrize("path", ["signal", "ebpf"])
 @pytest.mark.parametrize("collector", ["Serial", "Parallel", "G1", "Z", "Shenandoah"])
@@ -22,7 +31,7 @@ def test_the_stack_reaches_the_task_through_the_heap(jdk, classes, tmp_path, col
         assert program.wait() == 0, program.errors
     samples = samples_by_jfr(jdk, file, depth=100)
     burning = [sample for sample in samples if "VirtualDeep.burn" in sample.frames]
-    whole = [sample for sample in burning if sample.frames.count("VirtualDeep.deep") in POSSIBLE
+    whole = [sample for sample in burning if calls_of_deep(sample) in POSSIBLE
              and "VirtualDeep.task" in sample.frames and "java.lang.VirtualThread.run" in sample.frames]
     assert len(whole) >= (0.95 if collector in ("Z", "Shenandoah") else 0.99) * len(burning) > 100, \
         [sample.frames for sample in burning if sample not in whole][:3]
