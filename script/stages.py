@@ -290,8 +290,10 @@ def node_counts(name, code, output):
     return counts
 
 
-def cross(_):
-    return check("script/build", "--preset", "cross", seconds=1800)
+def cross(options):
+    """The agent, where all that depends on the architecture is; all of it takes another ten minutes where the cache of
+    compilations is empty."""
+    return check("script/build", "--preset", "cross", *([] if options.long else ["--agent"]), seconds=1800)
 
 
 def other_architecture(options):
@@ -323,7 +325,10 @@ def other_kernel(options):
 
 def fuzz(options):
     """Every fuzzer for a while; the seeds alone find what was found before. A new find is for script/fuzz and its
-    author, not for whoever happens to run the tests: here the same inputs are tried each time."""
+    author, not for whoever happens to run the tests: here the same inputs are tried each time. Only if asked for: the
+    fuzzers are a build of their own."""
+    if not options.long and "fuzz" not in (options.only or "").split(","):
+        return Counts()
     with tempfile.TemporaryDirectory() as scratch:
         report = pathlib.Path(scratch) / "report.xml"
         seconds = options.fuzz_seconds
@@ -408,7 +413,9 @@ def main():
     for name in total.unsteady:
         print(f"unsteady: passed only when run once more, alone: {name}")
     if not options.long:
-        print("not asked for: the tests that take minutes each (--long)")
+        print("not asked for: the tests that take minutes each, and the command for the other architecture (--long)")
+    if not options.long and not options.only:
+        print("not asked for: fuzzers (--long, or script/fuzz)")
     if (left_out := run([PYTHON, "tests/jdks.py"], 300)[1].split("\n")[:-1]) and not options.all_jvms:
         print(f"not asked for: {', '.join(left_out)} (--all-jvms)")
     if not options.other_arch:
