@@ -23,6 +23,7 @@ class Counts:
         self.reasons = []  # "what: why" of everything skipped
         self.unsteady = []  # what passed only when it was run a second time, and why not at first
         self.failures = []  # the names of what failed
+        self.told = []  # the end of what each of these printed
 
     def add(self, other):
         self.passed += other.passed
@@ -31,6 +32,7 @@ class Counts:
         self.reasons += other.reasons
         self.unsteady += other.unsteady
         self.failures += other.failures
+        self.told += other.told
 
     def __str__(self):
         return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
@@ -98,6 +100,7 @@ def counted(command, seconds, report):
         counts.add(failed(" ".join(map(str, command))))
     if counts.failed:
         print(output, flush=True)
+        counts.told.append("\n".join(output.splitlines()[-30:]))
     return counts
 
 
@@ -160,6 +163,7 @@ def second_try(command, seconds, report, counts):
             else:
                 counts.add(skipped(name, problem.removeprefix("skipped ")))
         if not failed:
+            counts.told.clear()
             return
 
 
@@ -195,7 +199,7 @@ def unit(preset):
             return failed(f"script/build --preset {preset} --tests")
         with tempfile.TemporaryDirectory() as scratch:
             report = pathlib.Path(scratch) / "report.xml"
-            command = [*plain, "ctest", "--preset", preset, "--timeout", "120", "--output-junit", report]
+            command = [*plain, "ctest", "--preset", preset, "--timeout", "400", "--output-junit", report]
             counts = counted([*command, "-j2"], 900, report)
             if counts.failed and not options.strict and report.exists():
                 second_try_of_units(command, report, counts)
@@ -220,6 +224,8 @@ def second_try_of_units(command, report, counts):
             counts.failures.remove(name)
             tests = set(re.findall(r"^\[  FAILED  \] (\w+\.\w+)", output, re.MULTILINE)) - {name}
             counts.unsteady.append(" ".join([name, *sorted(tests)]))
+    if not counts.failed:
+        counts.told.clear()
 
 
 def checks(_):
@@ -422,6 +428,8 @@ def main():
         print("not asked for: the signal path on the other architecture (--other-arch)")
     if not options.other_kernel:
         print("not asked for: eBPF and perf on a kernel for x86_64 (--other-kernel)")
+    for end in total.told if total.failed else []:
+        print(f"the end of what a failure printed:\n{end}\n")
     for name in dict.fromkeys(total.failures):
         print(f"failed: {name}")
     print(total)

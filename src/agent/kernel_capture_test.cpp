@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -31,6 +32,11 @@ struct Sample {
   std::vector<uint64_t> stack;
   std::vector<uint8_t> frozen;  // and the name
 };
+
+// By the bare system call: TSan walks over all that `read` has filled, and its time would drown the kernel's.
+bool fill_in_kernel(int zero, std::vector<char>& bytes) {
+  return ::syscall(SYS_read, zero, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size());
+}
 
 class KernelCaptureTest : public testing::Test {
  protected:
@@ -158,7 +164,7 @@ TEST_F(KernelCaptureTest, in_the_kernel_the_registers_are_the_users_and_kernel_f
   ASSERT_TRUE(capture_->start());
   std::vector<char> bytes(1 << 20);
   const int zero = ::open("/dev/zero", O_RDONLY | O_CLOEXEC);
-  burn(millis(300), [&] { ASSERT_EQ(::read(zero, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size())); });
+  burn(millis(300), [&] { ASSERT_TRUE(fill_in_kernel(zero, bytes)); });
   ::close(zero);
   capture_->silence();
   capture_->thread_ended(thread);
@@ -171,7 +177,7 @@ TEST_F(KernelCaptureTest, in_the_kernel_the_registers_are_the_users_and_kernel_f
     EXPECT_EQ(sample.fragment.sp + sample.fragment.stack_bytes, java_thread_[6]);
     EXPECT_NE(std::find(sample.stack.begin(), sample.stack.end(), kWitness), sample.stack.end());
   }
-  EXPECT_GT(in_kernel, samples.size() / 4);  // a sanitizer has its share, too
+  EXPECT_GT(in_kernel, samples.size() / 4);
 }
 
 TEST_F(KernelCaptureTest, a_kernel_that_does_not_tell_the_users_registers_costs_the_ticks_in_it) {
@@ -187,7 +193,7 @@ TEST_F(KernelCaptureTest, a_kernel_that_does_not_tell_the_users_registers_costs_
   std::vector<char> bytes(1 << 20);
   const int zero = ::open("/dev/zero", O_RDONLY | O_CLOEXEC);
   burn(millis(200), [&] {
-    ASSERT_EQ(::read(zero, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+    ASSERT_TRUE(fill_in_kernel(zero, bytes));
     for (int i = 0; i < 100'000; ++i) room[0] = room[0] + 1;
   });
   ::close(zero);
