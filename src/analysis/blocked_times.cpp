@@ -4,33 +4,21 @@
 #include <tuple>
 
 #include "analysis/contentions.h"
+#include "analysis/sort_rows.h"
 
 namespace tarsier::analysis {
 namespace {
 
-// Whose row it is.
-uint32_t group_of(const BlockedPiece& piece) {
-  return piece.thread.value;
+// Of those that begin at the same time: not the order of the file, so that no result depends on it.
+bool tie(const BlockedPiece& a, const BlockedPiece& b) {
+  const auto key = [](const BlockedPiece& piece) {
+    return std::make_tuple(piece.end_ns, piece.lock.value, piece.owner.kind, piece.owner.thread.value,
+                           piece.owner.stack.value, piece.stack.value);
+  };
+  return key(a) < key(b);
 }
-uint32_t group_of(const BlockedSpan& span) {
-  return span.lock.value;
-}
-// Of those that begin at the same time.
-auto order_of(const BlockedPiece& piece) {
-  return std::make_tuple(piece.end_ns, piece.lock.value, piece.owner.kind, piece.owner.thread.value,
-                         piece.owner.stack.value, piece.stack.value);
-}
-auto order_of(const BlockedSpan& span) {
-  return std::make_tuple(span.end_ns, span.thread.value);
-}
-
-// Not the order of the file, so that no result depends on it.
-template <class Row>
-void sort_rows(std::vector<Row>& rows) {
-  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-    if (group_of(a) != group_of(b)) return group_of(a) < group_of(b);
-    return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : order_of(a) < order_of(b);
-  });
+bool tie(const BlockedSpan& a, const BlockedSpan& b) {
+  return std::make_tuple(a.end_ns, a.thread.value) < std::make_tuple(b.end_ns, b.thread.value);
 }
 
 template <class Row, class Key>
@@ -85,8 +73,11 @@ BlockedTimes BlockedTimesBuilder::finish() && {
   times_.left_out_ns_ = pieces_.left_out_ns();
   times_.pieces_ = pieces_.take();
   times_.spans_ = spans_.take();
-  sort_rows(times_.pieces_);
-  sort_rows(times_.spans_);
+  const auto tied = [](const auto& a, const auto& b) { return tie(a, b); };
+  sort_rows(
+      times_.pieces_, [](const BlockedPiece& piece) { return piece.thread.value; }, tied);
+  sort_rows(
+      times_.spans_, [](const BlockedSpan& span) { return span.lock.value; }, tied);
   const auto& rows = times_.pieces_;
   auto& first = times_.first_piece_;
   first.clear();

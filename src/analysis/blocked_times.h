@@ -12,6 +12,7 @@
 #include "analysis/lock_code.h"
 #include "analysis/longest_rows.h"
 #include "analysis/model.h"
+#include "analysis/partition_near.h"
 #include "analysis/selection.h"
 
 namespace tarsier::analysis {
@@ -90,17 +91,19 @@ class BlockedTimesBuilder {
 
 BlockedTimes blocked_times(const Model& model, const LockCode& code, const Selection& selection);
 
-// What the thread was blocked for within a time: calls found(piece, begin, end) for each part of it, in order.
+// What the thread was blocked for within a time: calls found(piece, begin, end) for each part of it, in order. `near`:
+// where the last search among the thread's pieces ended.
 template <class Found>
-void for_each_overlap(std::span<const BlockedPiece> of_thread, int64_t begin_ns, int64_t end_ns, const Found& found) {
-  auto piece = std::upper_bound(of_thread.begin(), of_thread.end(), begin_ns,
-                                [](int64_t time, const BlockedPiece& each) { return time < each.begin_ns; });
-  if (piece != of_thread.begin()) --piece;
+void for_each_overlap(std::span<const BlockedPiece> of_thread, int64_t begin_ns, int64_t end_ns, size_t& near,
+                      const Found& found) {
+  near = partition_near(of_thread, near, [&](const BlockedPiece& each) { return each.begin_ns <= begin_ns; });
   // Damaged recordings may say that a thread was blocked twice at a time: then the first one counts.
-  for (int64_t at = begin_ns; piece != of_thread.end() && piece->begin_ns < end_ns; ++piece) {
-    const int64_t from = std::max(at, piece->begin_ns), to = std::min(end_ns, piece->end_ns);
+  int64_t at = begin_ns;
+  for (const BlockedPiece& piece : of_thread.subspan(near - std::min<size_t>(near, 1))) {
+    if (piece.begin_ns >= end_ns) return;
+    const int64_t from = std::max(at, piece.begin_ns), to = std::min(end_ns, piece.end_ns);
     if (from >= to) continue;
-    found(*piece, from, to);
+    found(piece, from, to);
     at = to;
   }
 }

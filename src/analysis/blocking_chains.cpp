@@ -25,7 +25,7 @@ class Causes {
 
   // The chain has that root.
   void end(int64_t length, const OwnerLink& link, bool cycle) {
-    const uint32_t root = cause_of(link.lock, link.owner, cycle);
+    const uint32_t root = link.number == 1 && !cycle ? first_ : cause_of(link.lock, link.owner, cycle);
     BlockingCause& cause = chains_.causes[root];
     cause.caused_ns += length;
     chains_.total_ns += length;
@@ -42,7 +42,7 @@ class Causes {
 
  private:
   uint32_t cause_of(LockIndex lock, const Owner& owner, bool cycle) {
-    const uint32_t method = keys_.key(LockAspect::kOwnerMethod, {}, {.owner = owner});
+    const uint32_t method = keys_.owner_method(owner);
     // Without a chain the thread is all that tells them apart.
     const ThreadIndex alone = owner.kind == Owner::Kind::kThread ? owner.thread : kNobody;
     auto& causes = chains_.causes;

@@ -7,9 +7,7 @@
 namespace tarsier::analysis {
 namespace {
 
-constexpr size_t kFew = 16, kMany = 64;
-constexpr int kCountBits = 40;
-constexpr uint64_t kCountMask = (uint64_t{1} << kCountBits) - 1;
+constexpr size_t kFew = 16;
 
 }  // namespace
 
@@ -20,48 +18,45 @@ int64_t DurationSpread::middle_of(uint32_t index) {
   return begin + ((int64_t{1} << shift) - 1) / 2;
 }
 
-void DurationSpread::count_in_class(uint32_t index) {
-  if (!counts_.empty()) {
-    if (index - first_ >= counts_.size()) make_room_for(index);
-    ++counts_[index - first_];
-    return;
-  }
-  const auto at = std::lower_bound(cells_.begin(), cells_.end(), uint64_t{index} << kCountBits);
-  if (at != cells_.end() && *at >> kCountBits == index) {
-    ++*at;
-  } else {
-    cells_.insert(at, (uint64_t{index} << kCountBits) + 1);
-  }
-  if (cells_.size() < kMany) return;
-  const std::vector<uint64_t> cells = std::exchange(cells_, {});
-  make_room_for(static_cast<uint32_t>(cells.front() >> kCountBits));
-  make_room_for(static_cast<uint32_t>(cells.back() >> kCountBits));
-  for (const uint64_t cell : cells) counts_[(cell >> kCountBits) - first_] = static_cast<uint32_t>(cell & kCountMask);
-}
-
-// Whole lines of the cache.
-void DurationSpread::make_room_for(uint32_t index) {
+// Makes room by whole steps.
+template <class Count>
+Count& DurationSpread::count_of(std::vector<Count>& counts, uint32_t index) {
   constexpr uint32_t kStep = 16;
   const uint32_t begin = index / kStep * kStep;
-  if (counts_.empty()) first_ = begin;
+  if (counts.empty()) first_ = begin;
   if (begin < first_) {
-    counts_.insert(counts_.begin(), first_ - begin, 0);
+    counts.insert(counts.begin(), first_ - begin, 0);
     first_ = begin;
   }
   const size_t wanted = begin + kStep - first_;
-  if (wanted <= counts_.size()) return;
-  counts_.reserve(wanted);
-  counts_.resize(wanted);
+  if (wanted > counts.size()) {
+    counts.reserve(wanted);
+    counts.resize(wanted);
+  }
+  return counts[index - first_];
 }
 
-// While there are few, or of a class that there was none of.
+void DurationSpread::count_in_class(uint32_t index) {
+  if (counts_.empty()) {
+    uint8_t& byte = count_of(bytes_, index);
+    if (byte < UINT8_MAX) {
+      ++byte;
+      return;
+    }
+    counts_.assign(bytes_.begin(), bytes_.end());
+    bytes_ = {};
+  }
+  ++count_of(counts_, index);
+}
+
+// While there are few, of a class that there was none of, or of one that is too many for a byte.
 void DurationSpread::add_elsewhere(int64_t ns) {
   if (count_ <= kFew) {
-    cells_.push_back(static_cast<uint64_t>(ns));
+    few_.push_back(ns);
     return;
   }
   if (count_ == kFew + 1) {
-    for (const uint64_t each : std::exchange(cells_, {})) count_in_class(class_of(static_cast<int64_t>(each)));
+    for (const int64_t each : std::exchange(few_, {})) count_in_class(class_of(each));
   }
   count_in_class(class_of(ns));
 }
@@ -70,19 +65,15 @@ int64_t DurationSpread::percentile(double quantile) const {
   if (count_ == 0) return 0;
   const auto rank = std::max<uint64_t>(1, static_cast<uint64_t>(std::ceil(quantile * static_cast<double>(count_))));
   if (count_ <= kFew) {
-    std::vector<uint64_t> few = cells_;
+    std::vector<int64_t> few = few_;
     const auto at = few.begin() + static_cast<std::ptrdiff_t>(std::min<uint64_t>(rank, count_) - 1);
     std::nth_element(few.begin(), at, few.end());
-    return static_cast<int64_t>(*at);
+    return *at;
   }
   uint64_t passed = 0;
-  const auto reaches = [&](uint64_t count) { return (passed += count) >= rank; };
-  const auto of_class = [&](uint64_t index) { return std::min(middle_of(static_cast<uint32_t>(index)), max_); };
-  for (size_t i = 0; i < counts_.size(); ++i) {
-    if (reaches(counts_[i])) return of_class(first_ + i);
-  }
-  for (const uint64_t cell : cells_) {
-    if (reaches(cell & kCountMask)) return of_class(cell >> kCountBits);
+  for (uint32_t i = 0; i < std::max(bytes_.size(), counts_.size()); ++i) {
+    passed += counts_.empty() ? bytes_[i] : counts_[i];
+    if (passed >= rank) return std::min(middle_of(first_ + i), max_);
   }
   return max_;
 }

@@ -18,6 +18,8 @@ class DurationSpread {
     const uint32_t at = class_of(ns) - first_;
     if (at < counts_.size()) {
       ++counts_[at];
+    } else if (at < bytes_.size() && bytes_[at] < UINT8_MAX) {
+      ++bytes_[at];
     } else {
       add_elsewhere(ns);
     }
@@ -30,9 +32,10 @@ class DurationSpread {
   [[nodiscard]] int64_t percentile(double quantile) const;
 
  private:
-  // As long as there are few: the durations. Then classes that are not empty, in their order: number << 40 | count.
-  std::vector<uint64_t> cells_;
-  // Once these are many: the count of each class from the first to the last that is not empty, which need no search.
+  std::vector<int64_t> few_;  // as long as there are few: the durations
+  // Then the count of each class from the first to the last that is not empty: in bytes, which is enough for most of
+  // the many things that have a spread of their own, and in words once one of them is not.
+  std::vector<uint8_t> bytes_;
   std::vector<uint32_t> counts_;
   uint32_t first_ = 0;  // the class of the first count
   uint64_t count_ = 0;
@@ -50,7 +53,8 @@ class DurationSpread {
 
   void add_elsewhere(int64_t ns);
   void count_in_class(uint32_t index);
-  void make_room_for(uint32_t index);
+  template <class Count>
+  Count& count_of(std::vector<Count>& counts, uint32_t index);
 };
 
 }  // namespace tarsier::analysis

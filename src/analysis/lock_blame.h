@@ -59,7 +59,7 @@ class LockBlameFinder {
   std::vector<Pair> pairs_;
   IndexTable table_;
   LockIndex lock_ = kNoLock;  // of all recent ones
-  std::array<Recent, 64> recent_{};
+  std::array<Recent, 128> recent_{};
   int64_t total_ns_ = 0;
 };
 

@@ -71,21 +71,21 @@ uint32_t LockCells::find(const Group& group, bool may_add) {
   return next;
 }
 
-uint32_t LockCells::group_of(const Model& model, const Who& who) {
+uint32_t LockCells::group_of(const Who& who) {
   // Once groups are many, who came first is one of its own, and who comes later is not: that does not change any more.
-  Recent& recent = recent_[(who.thread.value * 5 + who.stack.value * 3 + who.lock.value) % recent_.size()];
-  if (recent.group == UINT32_MAX || recent.who != who) recent = {who, find_group(model, who)};
+  Recent& recent = recent_[(who.thread.value * 61 + who.stack.value * 3 + who.klass.value) % recent_.size()];
+  if (recent.group == UINT32_MAX || recent.who != who) recent = {who, find_group(who)};
   return recent.group;
 }
 
-uint32_t LockCells::find_group(const Model& model, const Who& who) {
+uint32_t LockCells::find_group(const Who& who) {
   Group group{.thread = who.thread,
               .stack = who.kind == Owner::Kind::kChain ? who.stack : StackIndex(0),
               .klass = MethodIndex(0),
               .kind = who.kind,
-              .has_class = who.lock != kNoLock && who.lock.value < model.locks.locks.size(),
+              .has_class = who.klass != kNoClass,
               .more = false};
-  if (group.has_class) group.klass = model.locks.locks[who.lock.value].klass;
+  if (group.has_class) group.klass = who.klass;
   const uint32_t found = find(group, groups_.size() < room_.cells);
   if (found != IndexTable::kNone) return found;
   // So many chains of so many threads: those that come now are one.
@@ -95,7 +95,9 @@ uint32_t LockCells::find_group(const Model& model, const Who& who) {
 }
 
 uint32_t LockCells::stretch_of(int64_t time_ns) const {
-  return static_cast<uint32_t>(std::clamp<int64_t>(distance(start_ns_, time_ns) / stretch_ns_, 0, kLastStretch));
+  const int64_t since = distance(start_ns_, time_ns);
+  if (since < stretch_ns_) return 0;  // as always where there is only one: a division takes some time
+  return static_cast<uint32_t>(std::min<int64_t>(since / stretch_ns_, kLastStretch));
 }
 
 int64_t LockCells::begin_of(uint32_t stretch) const {
@@ -133,7 +135,7 @@ void LockCells::add(const Model& model, const Selection& selection, const Who& w
                     uint64_t contention) {
   if (!started_) start_ns_ = model.start_ns;
   started_ = true;
-  const uint32_t group = group_of(model, who);
+  const uint32_t group = group_of(who);
   const int64_t began_ns = begin_ns;
   const bool counts = groups_[group].last != contention;
   groups_[group].last = contention;
@@ -150,7 +152,7 @@ void LockCells::add(const Model& model, const Selection& selection, const Who& w
     const int64_t until = std::min(end_ns, border);
     const int64_t ns = std::clamp<int64_t>(distance(at, until), 0, weight_left_);
     weight_left_ -= ns;
-    cell(group, stretch).ns += ns;
+    (at == begin_ns ? first : cell(group, stretch)).ns += ns;
     at = until;
   }
 }
@@ -220,16 +222,17 @@ void LockSamples::add(const Model& model, const LockCode& code, const Contention
   const Selection& selection = selection_of(model);
   const uint64_t number = contentions_++;
   const bool all = detail_ == LockSampleDetail::kAll;
+  const bool has_class = contention.lock != kNoLock && contention.lock.value < model.locks.locks.size();
+  const MethodIndex klass = has_class ? model.locks.locks[contention.lock.value].klass : LockCells::kNoClass;
   blocked_.add(model, selection,
-               {contention.thread, all ? code.user_frame(contention.stack) : StackIndex(0), contention.lock,
-                Owner::Kind::kChain},
+               {contention.thread, all ? code.user_frame(contention.stack) : StackIndex(0), klass, Owner::Kind::kChain},
                contention.begin_ns, contention.end_ns, number);
   if (!all) return;
   for (const Piece& piece : pieces) {
     const Owner& owner = piece.owner;
     const bool has_chain = owner.kind == Owner::Kind::kChain;
     owners_.add(model, selection,
-                {owner.thread, has_chain ? code.user_frame(owner.stack) : StackIndex(0), contention.lock, owner.kind},
+                {owner.thread, has_chain ? code.user_frame(owner.stack) : StackIndex(0), klass, owner.kind},
                 piece.begin_ns, piece.end_ns, number);
   }
 }

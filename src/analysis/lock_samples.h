@@ -4,7 +4,6 @@
 // sums, so that they are those of the view `locks`.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -31,10 +30,11 @@ enum class LockSampleDetail : uint8_t {
 // One of the two profiles while it is collected.
 class LockCells {
  public:
+  static constexpr MethodIndex kNoClass{UINT32_MAX};
   struct Who {
     ThreadIndex thread = kNobody;
-    StackIndex stack{};  // without the insides of locking
-    LockIndex lock = kNoLock;
+    StackIndex stack{};            // without the insides of locking
+    MethodIndex klass = kNoClass;  // of the lock
     Owner::Kind kind = Owner::Kind::kChain;
     bool operator==(const Who&) const = default;
   };
@@ -71,7 +71,7 @@ class LockCells {
     uint32_t count = 0;
   };
 
-  // Contentions come lock by lock.
+  // The same threads wait for locks of the same classes again and again.
   struct Recent {
     Who who;
     uint32_t group = UINT32_MAX;
@@ -79,8 +79,8 @@ class LockCells {
 
   [[nodiscard]] static uint64_t hash_of(const Group& group);
   uint32_t find(const Group& group, bool may_add);
-  uint32_t group_of(const Model& model, const Who& who);
-  uint32_t find_group(const Model& model, const Who& who);
+  uint32_t group_of(const Who& who);
+  uint32_t find_group(const Who& who);
   [[nodiscard]] uint32_t stretch_of(int64_t time_ns) const;
   [[nodiscard]] int64_t begin_of(uint32_t stretch) const;
   Cell& cell(uint32_t group, uint32_t stretch);
@@ -94,7 +94,7 @@ class LockCells {
   int64_t weight_left_ = int64_t{1} << 60;
   std::vector<Group> groups_;
   IndexTable group_table_;
-  std::array<Recent, 256> recent_{};
+  std::vector<Recent> recent_{4096};
   std::vector<Cell> cells_;
   KeyMap cell_of_;
 };

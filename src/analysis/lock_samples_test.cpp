@@ -171,7 +171,8 @@ TEST(LockSamplingOverTime, leaves_nothing_out_when_there_is_little_room) {
   for (uint64_t i = 0; i < 2000; ++i) {
     const int64_t begin = static_cast<int64_t>(random() % 1000) * kMs;
     const int64_t end = begin + static_cast<int64_t>(random() % (400 * kMs));
-    blocked.add(trace.model, {}, {i % 2 == 0 ? thread : other, {}, locks[random() % locks.size()]}, begin, end, i);
+    const LockObject& lock = trace.model.locks.locks[locks[random() % locks.size()].value];
+    blocked.add(trace.model, {}, {i % 2 == 0 ? thread : other, {}, lock.klass}, begin, end, i);
     sum += end - begin;
   }
   trace.model.others[static_cast<size_t>(Profile::kLocks)] = blocked.samples(trace.model, INT64_MIN);
@@ -190,7 +191,7 @@ TEST(LockSamplingOverTime, survives_times_that_make_no_sense) {
   const std::pair<int64_t, int64_t> hostile[] = {
       {INT64_MIN, INT64_MAX}, {INT64_MIN / 2, 0}, {INT64_MAX - 5, INT64_MAX}, {0, INT64_MAX}};
   uint64_t number = 0;
-  for (const auto& [begin, end] : hostile) blocked.add(trace.model, {}, {thread, {}, kNoLock}, begin, end, number++);
+  for (const auto& [begin, end] : hostile) blocked.add(trace.model, {}, {thread, {}}, begin, end, number++);
   const Samples samples = blocked.samples(trace.model, INT64_MIN);
   int64_t sum = 0;
   for (const Sample& sample : samples) sum += sample.weight;

@@ -46,7 +46,11 @@ class OwnerChain {
     }
     path_.push_back(link.owner.thread);
     int64_t at = begin_ns;
-    for_each_overlap(times_.of(link.owner.thread), begin_ns, end_ns,
+    // Pieces are followed in the order of time, thread by thread.
+    const uint32_t thread = link.owner.thread.value;
+    if (thread >= near_.size()) near_.resize(thread + size_t{1});
+    size_t near = near_[thread];
+    for_each_overlap(times_.of(link.owner.thread), begin_ns, end_ns, near,
                      [&](const BlockedPiece& next, int64_t from, int64_t to) {
                        ++steps_;
                        if (!passes_on_(next, link)) return;
@@ -54,6 +58,7 @@ class OwnerChain {
                        at = to;
                        pass_on(from, to, {next.lock, next.owner, link.number + 1});
                      });
+    near_[thread] = near;
     if (at < end_ns || begin_ns == end_ns) ended_(at, end_ns, link, false);
     path_.pop_back();
   }
@@ -68,6 +73,7 @@ class OwnerChain {
   PassesOn passes_on_;
   Ended ended_;
   std::vector<ThreadIndex> path_;  // who was blocked, by whom, ..
+  std::vector<size_t> near_;       // by thread: where the last search in its pieces ended
   uint64_t steps_ = 0;
   int64_t not_followed_ns_ = 0;
 };

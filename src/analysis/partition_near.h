@@ -3,14 +3,13 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <vector>
 
 namespace tarsier::analysis {
 
-// The index of the first element that `before` is false of, where it is true of all that come earlier: as
-// std::partition_point() says, but begun at `near`.
-template <class Element, class Before>
-size_t partition_near(const std::vector<Element>& all, size_t near, Before before) {
+// The index of the first element of a vector or span that `before` is false of, where it is true of all that come
+// earlier: as std::partition_point() says, but begun at `near`.
+template <class Elements, class Before>
+size_t partition_near(const Elements& all, size_t near, Before before) {
   size_t begin = std::min(near, all.size()), end = begin;
   if (end < all.size() && before(all[end])) {
     for (size_t step = 1; end < all.size() && before(all[end]); step *= 2) {

@@ -132,10 +132,11 @@ std::vector<Activity> thread_activity(const Model& model, const BlockedTimes& ti
   std::vector<Activity> activities(rows);
   std::erase_if(periods, [&](const ActivePeriod& period) { return period.thread.value >= model.threads.size(); });
   const Periods ordered(std::move(periods), model.threads.size());
+  size_t near = 0;  // they come by thread, row and time
   for (const ActivePeriod& period : ordered.all()) {
     Activity& activity = activities[period.row];
     activity.total_ns += period.end_ns - period.begin_ns;
-    for_each_overlap(times.of(period.thread), period.begin_ns, period.end_ns,
+    for_each_overlap(times.of(period.thread), period.begin_ns, period.end_ns, near,
                      [&](const BlockedPiece& piece, int64_t from, int64_t to) {
                        if (period.lock != kNoLock && piece.lock == period.lock) {
                          activity.total_ns -= to - from;
