@@ -291,7 +291,7 @@ class X8664 final : public Machine {
     constexpr std::pair<uint8_t, size_t> kForms[] = {{0x83, 5}, {0x81, 8}};
     for (const auto& [opcode, length] : kForms) {
       for (const size_t behind : {size_t{0}, length}) {
-        const auto was = [&](size_t offset, uint8_t byte) { return code[at - behind - 1 + offset] == byte; };
+        const auto was = [&](size_t offset, uint8_t byte) { return is(offset - behind - 1, byte); };
         if (at > behind && was(0, kLeave) && was(1, 0x49) && was(2, opcode) && was(3, 0x7f) &&
             is(length - behind, 0x0f) && is(length + 1 - behind, 0x85) && is(length + 6 - behind, kRet)) {
           return FrameState::kNothing;

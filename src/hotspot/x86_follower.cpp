@@ -182,7 +182,7 @@ std::optional<X86Follower::End> X86Follower::branch(const x86::Instruction& inst
   const uint8_t condition = code[0] == 0x0f ? code[1] & 0xf : code[0] & 0xf;
   constexpr uint8_t kZero = 4, kNotZero = 5;
   const bool taken = was_zero_ && ((condition == kZero && *was_zero_) || (condition == kNotZero && !*was_zero_));
-  if (taken && target >= code_begin_) pc_ = target;
+  if (taken) pc_ = target;
   return std::nullopt;
 }
 

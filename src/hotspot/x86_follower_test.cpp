@@ -89,6 +89,8 @@ TEST(X86Follower, what_is_not_known_is_not_guessed) {
   EXPECT_FALSE(Interrupted({0xeb, 0xfe}, {kReturn}).way_out());                    // for ever
   EXPECT_FALSE(Interrupted({}, {kReturn}).way_out());
   EXPECT_FALSE(Interrupted({0xc3}, {}).way_out());
+  // test spl, 15; je, taken, to before what can be seen; ret
+  EXPECT_FALSE(Interrupted({0x40, 0xf6, 0xc4, 0x0f, 0x74, 0x80, 0xc3}, {kReturn}).way_out());
   // A store of which only a part is read again.
   EXPECT_FALSE(Interrupted({0xc6, 0x44, 0x24, 0x04, 0x00, 0xc3}, {kReturn}).way_out());
 }
