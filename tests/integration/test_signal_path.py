@@ -17,8 +17,14 @@ def test_deep_stacks_are_whole_and_deeper_ones_are_marked(jdk, classes, tmp_path
     frames = depth + 1  # descend() calls itself `depth` times
     whole = [s for s in burning if s.frames.count("DeepStack.descend") == frames]
     cut = [s for s in burning if s.frames.count("DeepStack.descend") < frames and len(s.frames) >= 1000]
-    expected = whole if depth < 1000 else cut
-    assert len(expected) > 0.98 * len(burning), f"{len(whole)} whole, {len(cut)} cut, of {len(burning)}"
+    # On a machine that leaves our thread no CPU the ring fills, and less is copied of stacks that are so deep: that is said.
+    marked = [s for s in burning if len(s.frames) < 1000 and s.frames[-1] == "[deeper]"]
+    told = f"{len(whole)} whole, {len(cut)} cut, {len(marked)} marked, of {len(burning)}"
+    if depth < 1000:
+        assert len(whole) > 0.98 * len(burning), told
+    else:
+        assert len(cut) + len(marked) > 0.98 * len(burning), told
+        assert len(cut) > 0.8 * len(burning), told
 
 
 def test_without_perf_the_next_clock_is_taken_and_the_reason_is_told(jdk, classes, tmp_path):
