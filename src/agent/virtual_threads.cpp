@@ -59,7 +59,7 @@ class Fields {
 
 }  // namespace
 
-Result<std::optional<hotspot::VirtualThreadLayout>> find_virtual_threads(const Jvm& jvm) {
+Result<std::optional<hotspot::VirtualThreadLayout>> find_virtual_threads(const Jvm& jvm, bool entries_known) {
   constexpr int kFirst = 21;
   using Nothing = std::optional<hotspot::VirtualThreadLayout>;
   if (jvm.major() < kFirst || !jvm.lib().structs()) return Nothing();
@@ -94,7 +94,7 @@ Result<std::optional<hotspot::VirtualThreadLayout>> find_virtual_threads(const J
   fields.chunk_words = hotspot::instance_size(jvm.memory(), structs, klass).value_or(0);
   jni->PopLocalFrame(nullptr);
   if (!java.missing().empty()) return Error{Errc::kUnsupported, "this JVM lacks " + java.missing()};
-  auto layout = hotspot::find_virtual_threads(jvm.memory(), structs, jvm.major(), fields);
+  auto layout = hotspot::find_virtual_threads(jvm.memory(), structs, jvm.major(), fields, entries_known);
   if (!layout) return std::move(layout).error();
   return Nothing(*layout);
 }

@@ -159,8 +159,8 @@ std::string CodeCache::stub_name(Address pc) const {
   return name && !name->empty() ? *name : "[stub]";
 }
 
-int32_t CodeCache::highest_compile_id() const {
-  int32_t highest = 0;
+template <class Visit>
+void CodeCache::for_each_blob(const Visit& visit) const {
   for (const Heap& heap : heaps_) {
     const Address high = memory_->read<Address>(heap.high_field).value_or(0);
     Address block = heap.low;
@@ -170,13 +170,28 @@ int32_t CodeCache::highest_compile_id() const {
                                   ? memory_->read<uint32_t>(block + layout_.header_length).value_or(0)
                                   : memory_->read<uint64_t>(block + layout_.header_length).value_or(0);
       if (length == 0 || length > (high - heap.low) >> heap.log2_segment) break;
-      if (memory_->read<uint8_t>(block + layout_.header_used).value_or(0) != 0) {
-        highest = std::max(highest, describe(block + layout_.header_size).compile_id);
-      }
-      block += length << heap.log2_segment;
+      const Address end = block + (length << heap.log2_segment);
+      const Address blob = block + layout_.header_size;
+      if (is_used(blob)) visit(blob, end);
+      block = end;
     }
   }
+}
+
+int32_t CodeCache::highest_compile_id() const {
+  int32_t highest = 0;
+  for_each_blob([&](Address blob, Address) { highest = std::max(highest, describe(blob).compile_id); });
   return highest;
+}
+
+CodeCache::Ranges CodeCache::blobs_named(std::string_view begin_of_name) const {
+  Ranges found;
+  for_each_blob([&](Address blob, Address end) {
+    const auto name_at = memory_->read<Address>(blob + layout_.blob_name);
+    const auto name = name_at ? memory_->read_string(*name_at, 80) : std::nullopt;
+    if (name && name->starts_with(begin_of_name)) found.emplace_back(blob, end);
+  });
+  return found;
 }
 
 }  // namespace tarsier::hotspot

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -47,6 +48,8 @@ class CodeCache {
   [[nodiscard]] Address sum_of_ends() const;
   // Everything compiled from now on has a larger id (-XX:+CICountOSR, a development flag, aside).
   [[nodiscard]] int32_t highest_compile_id() const;
+  // [begin, end) of the blobs in use whose name begins like that, heads included.
+  [[nodiscard]] Ranges blobs_named(std::string_view begin_of_name) const;
 
  private:
   struct Heap {
@@ -65,6 +68,9 @@ class CodeCache {
 
   explicit CodeCache(const Memory& memory) : memory_(&memory) {}
   [[nodiscard]] Code describe(Address blob) const;
+  // Calls visit(blob, end of its block) for those in use.
+  template <class Visit>
+  void for_each_blob(const Visit& visit) const;
 
   const Memory* memory_;
   std::vector<Heap> heaps_;

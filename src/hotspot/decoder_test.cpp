@@ -343,6 +343,11 @@ TEST(X8664, the_stub_that_moves_frames_to_the_stack_says_why_and_what_it_has_pus
   EXPECT_EQ(back->pushed, 32);
   EXPECT_FALSE(on->is_return);
   EXPECT_EQ(on->pushed, 0);
+  // mov rsi, n: 21
+  const auto back21 = call({0x48, 0xc7, 0xc6, 1, 0, 0, 0}, true), on21 = call({0x48, 0xc7, 0xc6, 0, 0, 0, 0}, false);
+  ASSERT_TRUE(back21 && on21);
+  EXPECT_TRUE(back21->is_return);
+  EXPECT_FALSE(on21->is_return);
   EXPECT_FALSE(Machine::x86_64().thaw_call(std::vector<uint8_t>(64, 0x90)));
   EXPECT_FALSE(Machine::x86_64().thaw_call({}));
 }
@@ -362,6 +367,22 @@ TEST(TrustedMemory, reads_trusted_ranges_itself_and_asks_about_all_others) {
   memory.trust({{at, at + sizeof(value)}});
   EXPECT_EQ(memory.read<uint64_t>(at + 8), 8u);
   EXPECT_EQ(memory.read<uint64_t>(at + 12), std::nullopt);  // leads out
+}
+
+// As the stubs of JDK 21 go back to where they have entered a virtual thread.
+TEST(Machines, tell_which_field_of_the_thread_is_put_into_sp) {
+  const std::vector<uint8_t> intel = {0x50, 0x49, 0x8b, 0xa7, 0x28, 0x05, 0x00, 0x00,   // mov rsp, [r15 + 0x528]
+                                      0x49, 0x8b, 0x87, 0x10, 0x01, 0x00, 0x00, 0xc3};  // mov rax, [r15 + 0x110]
+  EXPECT_EQ(Machine::x86_64().field_put_into_sp(intel), 0x528u);
+  EXPECT_EQ(Machine::x86_64().field_put_into_sp(std::span(intel).first(7)), std::nullopt);  // cut off
+  std::vector<uint8_t> several = intel;
+  several.insert(several.end(), {0x49, 0x8b, 0xa7, 0x30, 0x05, 0x00, 0x00});
+  EXPECT_EQ(Machine::x86_64().field_put_into_sp(several), std::nullopt);
+  // ldr x8, [x28, #0x528]; mov sp, x8; ldr x9, [x28, #0x110]; add sp, sp, #16
+  const uint32_t arm[] = {0xf9429788, 0x9100011f, 0xf9408b89, 0x910043ff};
+  const std::span<const uint8_t> bytes(reinterpret_cast<const uint8_t*>(arm), sizeof(arm));
+  EXPECT_EQ(Machine::aarch64().field_put_into_sp(bytes), 0x528u);
+  EXPECT_EQ(Machine::aarch64().field_put_into_sp(bytes.subspan(4)), std::nullopt);
 }
 
 }  // namespace

@@ -186,6 +186,11 @@ TEST(CodeCache, tells_what_lies_at_a_pc_on_old_and_new_layouts) {
     EXPECT_EQ(cache->code_at(code.memory - 1).kind, CodeKind::kNotInCache);
     EXPECT_EQ(cache->code_at(code.memory + 64 * 128).kind, CodeKind::kNotInCache);
     EXPECT_EQ(cache->highest_compile_id(), 78);
+    const auto stubs = cache->blobs_named("RuntimeSt");
+    ASSERT_EQ(stubs.size(), 1u);
+    EXPECT_EQ(cache->blob_at(code.memory + 3 * 128), stubs[0].first);
+    EXPECT_EQ(stubs[0].second % 128, code.memory % 128);
+    EXPECT_TRUE(cache->blobs_named("RuntimeStubs").empty());
   }
 }
 

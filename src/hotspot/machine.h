@@ -104,6 +104,8 @@ class Machine {
   };
   [[nodiscard]] virtual std::optional<CallAhead> call_ahead(std::span<const uint8_t> code_from_pc,
                                                             Address sp) const = 0;
+  // The offset of the thread's field that this code puts into sp; nothing if it does not, or puts several there.
+  [[nodiscard]] virtual std::optional<uint64_t> field_put_into_sp(std::span<const uint8_t> code) const = 0;
   // How far from the code in front of it such a call of that stub may be.
   [[nodiscard]] virtual Address bytes_to_thaw_call() const = 0;
   // Bytes from here to where the next unconditional jump leads, if nothing but a few instructions comes before it.

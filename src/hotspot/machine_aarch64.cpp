@@ -184,6 +184,19 @@ class Aarch64 final : public Machine {
     }
     return std::nullopt;
   }
+  [[nodiscard]] std::optional<uint64_t> field_put_into_sp(std::span<const uint8_t> code) const override {
+    // ldr xN, [x28, #n]; mov sp, xN
+    std::optional<uint64_t> found;
+    for (size_t i = 4; i + 4 <= code.size(); i += 4) {
+      const uint32_t load = word_at(code, i - 4), move = word_at(code, i);
+      if ((move & 0xfffffc1f) != kSpFromRegister || (load & 0xffc003e0) != 0xf9400380) continue;
+      if ((load & 31) != ((move >> 5) & 31)) continue;
+      const uint64_t offset = ((load >> 10) & 0xfff) * 8;
+      if (found && *found != offset) return std::nullopt;
+      found = offset;
+    }
+    return found;
+  }
   [[nodiscard]] Address bytes_to_thaw_call() const override { return 32; }
   [[nodiscard]] bool just_saved_pair(std::span<const uint8_t> code, size_t at) const override {
     constexpr uint32_t kSetFp = 0x910003fd;  // mov x29, sp

@@ -133,7 +133,7 @@ class X8664 final : public Machine {
     for (size_t length = 0; (length = moves(0x58)) != 0; at += length) popped += 8;
     return std::max<int64_t>(popped, 0);
   }
-  // mov rdi, r15; mov esi, n, or xor esi, esi; .. call. Around the call of who returns its result is kept (push rax;
+  // mov rdi, r15; mov esi, n, mov rsi, n, or xor esi, esi; .. call. Around the call of who returns its result is kept (push rax;
   // sub rsp, 16: 24 bytes), and sp is aligned if it has to be (sub rsp, 8).
   [[nodiscard]] std::optional<ThawCall> thaw_call(std::span<const uint8_t> code) const override {
     constexpr size_t kNear = 48, kMove = 5, kCall = 5;
@@ -144,11 +144,24 @@ class X8664 final : public Machine {
     for (size_t at = call - kMove; at >= code.size() - kNear + 3; --at) {
       const bool behind_thread = code[at - 3] == 0x49 && code[at - 2] == 0x8b && code[at - 1] == 0xff;
       const bool zero = code[at] == 0x33 && code[at + 1] == 0xf6, moves = code[at] == 0xbe;
-      if (!behind_thread || (!zero && !moves)) continue;
-      const bool is_return = moves && number_at(code, at + 1) != 0;
+      // As 21 does it.
+      const bool moves_wide = code[at] == 0x48 && code[at + 1] == 0xc7 && code[at + 2] == 0xc6;
+      if (!behind_thread || (!zero && !moves && !moves_wide)) continue;
+      const bool is_return = !zero && number_at(code, at + (moves ? 1 : 3)) != 0;
       return ThawCall{is_return, (is_return ? kResult : 0) + (aligns ? kAligned : 0)};
     }
     return std::nullopt;
+  }
+  [[nodiscard]] std::optional<uint64_t> field_put_into_sp(std::span<const uint8_t> code) const override {
+    // mov rsp, [r15 + n]
+    std::optional<uint64_t> found;
+    for (size_t i = 0; i + 7 <= code.size(); ++i) {
+      if (code[i] != 0x49 || code[i + 1] != 0x8b || code[i + 2] != 0xa7) continue;
+      const auto offset = static_cast<uint64_t>(number_at(code, i + 3));
+      if (found && *found != offset) return std::nullopt;
+      found = offset;
+    }
+    return found;
   }
   [[nodiscard]] Address bytes_to_thaw_call() const override { return 80; }
   [[nodiscard]] std::optional<CallAhead> call_ahead(std::span<const uint8_t> code, Address sp) const override {

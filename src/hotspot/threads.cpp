@@ -43,7 +43,6 @@ Result<ThreadFields> find_thread_fields(const VmStructs& structs) {
   // A field of Thread until 16.
   const auto monitor = structs.offset("JavaThread", "_current_pending_monitor");
   fields.pending_monitor = monitor ? *monitor : structs.offset("Thread", "_current_pending_monitor").value_or(0);
-  fields.continuation = structs.offset("JavaThread", "_cont_entry").value_or(0);
   if (!missing.empty()) return Error{Errc::kUnsupported, "this JVM's vmStructs lack " + missing};
   return fields;
 }

@@ -35,7 +35,7 @@ struct AllocatedBytesLayout {
   }
 };
 
-// What a handler copies of a JavaThread.
+// What a handler copies of a JavaThread, but for where it has entered a virtual one (continuation_entries.h).
 Result<ThreadFields> find_thread_fields(const VmStructs& structs);
 
 std::optional<pid_t> native_id(const Memory& memory, const ThreadLayout& layout, Address java_thread);

@@ -62,7 +62,7 @@ void find_array(const Memory& memory, const VmStructs& structs, int major, Virtu
 }  // namespace
 
 Result<VirtualThreadLayout> find_virtual_threads(const Memory& memory, const VmStructs& structs, int major,
-                                                 const JavaFields& fields) {
+                                                 const JavaFields& fields, bool entries_known) {
   VirtualThreadLayout layout;
   const auto carrier = structs.offset("JavaThread", "_threadObj");
   const auto current = structs.offset("JavaThread", "_vthread");
@@ -72,10 +72,12 @@ Result<VirtualThreadLayout> find_virtual_threads(const Memory& memory, const VmS
   layout.current = *current;
   layout.current_id = structs.offset("JavaThread", "_monitor_owner_id").value_or(0);
   constexpr uint64_t kContinuationInEntry = 16;  // a class that vmStructs do not describe, the same since 19
-  if (structs.offset("JavaThread", "_cont_entry")) layout.continuation = kContinuationInEntry;
   if (!find_references(memory, structs, layout.references)) {
     return Error{Errc::kUnsupported, "this JVM's vmStructs do not tell how references are stored"};
   }
+  // The older ZGC (up to 23) colours references on stacks, too, and what lies there may be out of date.
+  const bool coloured = layout.references.bad_colours != nullptr && !structs.offset("JavaThread", "_cont_entry");
+  if (entries_known && !coloured) layout.continuation = kContinuationInEntry;
   layout.thread = {fields.thread_id, fields.thread_name, fields.virtual_thread_continuation};
   layout.tail = fields.continuation_tail;
   layout.chunk = {fields.chunk_parent,

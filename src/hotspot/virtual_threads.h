@@ -21,8 +21,9 @@ struct JavaFields {
   uint64_t string_value = 0, string_coder = 0;
 };
 
+// `entries_known`: find_continuation_entries() has found them.
 Result<VirtualThreadLayout> find_virtual_threads(const Memory& memory, const VmStructs& structs, int major,
-                                                 const JavaFields& fields);
+                                                 const JavaFields& fields, bool entries_known);
 
 // Klass* of the class whose mirror a JNI reference leads to; 0 if that can't be told. The mirror may be moved
 // meanwhile.

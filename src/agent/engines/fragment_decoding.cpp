@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "agent/virtual_threads.h"
+#include "hotspot/continuation_entries.h"
 #include "hotspot/threads.h"
 
 namespace tarsier::agent {
@@ -11,8 +12,11 @@ namespace tarsier::agent {
 Result<FragmentDecoding> FragmentDecoding::make(EngineContext& context, recording::Event event,
                                                 std::vector<std::string>& warnings) {
   if (!context.jvm.lib().structs()) return Error{Errc::kUnsupported, "this JVM exports no vmStructs"};
-  auto fields = hotspot::find_thread_fields(*context.jvm.lib().structs());
+  const hotspot::VmStructs& structs = *context.jvm.lib().structs();
+  auto fields = hotspot::find_thread_fields(structs);
   if (!fields) return std::move(fields).error();
+  const auto entries = find_continuation_entries(context.jvm.memory(), structs, hotspot::Machine::host());
+  fields->continuation = entries.value_or(0);
   auto decoder = FragmentDecoder::make(context, event);
   if (!decoder) return std::move(decoder).error();
   if (const auto& epoch = (*decoder)->epoch()) {
@@ -20,7 +24,7 @@ Result<FragmentDecoding> FragmentDecoding::make(EngineContext& context, recordin
     fields->unloaded_shared = reinterpret_cast<const uint64_t*>(epoch->shared_counter());
   }
   FragmentDecoding decoding(*fields, std::move(*decoder), context.threads);
-  if (auto found = find_virtual_threads(context.jvm)) {
+  if (auto found = find_virtual_threads(context.jvm, entries.has_value())) {
     decoding.virtual_threads_ = *found;
   } else {
     warnings.push_back("stacks of virtual threads are incomplete: " + found.error().what);
