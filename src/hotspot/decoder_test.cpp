@@ -215,6 +215,28 @@ TEST(X8664, a_frame_is_pushed_then_lowered_and_raised_then_popped) {
   EXPECT_EQ(code.at(38), FrameState::kNothing);
 }
 
+TEST(X8664, methods_of_old_jvms_poll_by_reading_a_page_before_they_return) {
+  const std::vector<std::vector<uint8_t>> polls = {
+      {0x85, 0x05, 0x10, 0x20, 0x30, 0x00},                          // test [rip + n], eax: 8
+      {0x4d, 0x8b, 0x97, 0x08, 0x01, 0x00, 0x00, 0x41, 0x85, 0x02},  // mov r10, [r15 + n]; test [r10], eax: 11
+      {0x4d, 0x8b, 0x57, 0x70, 0x41, 0x85, 0x02},
+      {0x49, 0xba, 0, 0, 0x30, 0x20, 0x10, 0x7f, 0, 0, 0x41, 0x85, 0x02}};  // mov r10, n: 8, far away
+  for (const std::vector<uint8_t>& poll : polls) {
+    std::vector<uint8_t> bytes = {0x90, 0x48, 0x83, 0xc4, 0x20, 0x5d};  // add rsp, 32; pop rbp
+    bytes.insert(bytes.end(), poll.begin(), poll.end());
+    bytes.push_back(0xc3);
+    const size_t ret = bytes.size() - 1;
+    const Code code(Machine::x86_64(), bytes, 1);
+    EXPECT_EQ(code.at(5), FrameState::kSavedPair);
+    EXPECT_EQ(code.at(6), FrameState::kNothing) << poll.size();
+    if (poll.size() > 6) EXPECT_EQ(code.at(ret - 3), FrameState::kNothing) << poll.size();
+    EXPECT_EQ(code.at(ret), FrameState::kNothing);
+    // In the midst of a method.
+    bytes.back() = 0x90;
+    EXPECT_EQ(Code(Machine::x86_64(), bytes, 1).at(6), FrameState::kComplete) << poll.size();
+  }
+}
+
 TEST(X8664, the_wrapper_of_a_native_method_leaves_then_looks_for_exceptions) {
   const Code code(Machine::x86_64(),
                   {0x90, 0x90,                          // 0

@@ -285,6 +285,20 @@ class X8664 final : public Machine {
     return false;
   }
 
+  // Up to 13 methods poll by reading a page before they return: test [rip + n], eax; or mov r10, [r15 + n], or an
+  // address; test [r10], eax.
+  template <class Is>
+  [[nodiscard]] static bool polls_by_page(const Is& is) {
+    const auto reads_and_returns = [&](size_t at) {
+      return is(at, 0x41) && is(at + 1, 0x85) && is(at + 2, 0x02) && is(at + 3, kRet);
+    };
+    if (is(0, 0x85) && is(1, 0x05) && is(6, kRet)) return true;
+    if (is(0, 0x4d) && is(1, 0x8b) && is(2, 0x97)) return reads_and_returns(7);
+    if (is(0, 0x4d) && is(1, 0x8b) && is(2, 0x57)) return reads_and_returns(4);
+    if (is(0, 0x49) && is(1, 0xba)) return reads_and_returns(10);
+    return reads_and_returns(0);
+  }
+
   // add rsp; pop rbp; poll (cmp rsp, [r15 + n]; ja); ret. Wrappers of native methods: leave; is an exception pending
   // (cmp [r15 + n], 0; jne)?; ret
   [[nodiscard]] static FrameState epilogue_state(std::span<const uint8_t> code, size_t at) {
@@ -300,6 +314,7 @@ class X8664 final : public Machine {
       }
     }
     if (is(0, 0x0f) && is(1, 0x87) && is(6, kRet) && at >= 4) return FrameState::kNothing;
+    if (polls_by_page(is)) return FrameState::kNothing;
     // cmp has a short and a long form; `behind`: so many bytes are behind us.
     constexpr std::pair<uint8_t, size_t> kForms[] = {{0x83, 5}, {0x81, 8}};
     for (const auto& [opcode, length] : kForms) {
