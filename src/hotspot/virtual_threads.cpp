@@ -10,8 +10,14 @@ bool flag(const Memory& memory, const VmStructs& structs, std::string_view name)
   return at && memory.read<uint8_t>(*at).value_or(0) != 0;
 }
 
-// ZGC, where vmStructs list pointers to its variables. Up to 23 there are two: of the older one (X..) a reference with
-// good colours is an address as it is.
+// Up to 23 there are two ZGCs.
+bool is_older_zgc(const Memory& memory, const VmStructs& structs) {
+  return flag(memory, structs, "UseZGC") && find_flag(memory, structs, "ZGenerational") &&
+         !flag(memory, structs, "ZGenerational");
+}
+
+// ZGC, where vmStructs list pointers to its variables. Of the older one (X..) a reference with good colours is an
+// address as it is.
 bool find_colours(const Memory& memory, const VmStructs& structs, ReferenceCoding& out) {
   const auto variable = [&](std::string_view type, std::string_view name) -> const uint64_t* {
     const auto instance_at = structs.address(type, "_instance_p");
@@ -20,8 +26,7 @@ bool find_colours(const Memory& memory, const VmStructs& structs, ReferenceCodin
     if (!instance || *instance == 0 || !offset) return nullptr;
     return reinterpret_cast<const uint64_t*>(memory.read<Address>(*instance + *offset).value_or(0));
   };
-  const bool older = find_flag(memory, structs, "ZGenerational") && !flag(memory, structs, "ZGenerational");
-  if (older) {
+  if (is_older_zgc(memory, structs)) {
     static constexpr uint64_t kNone = 0;
     out.bad_colours = variable("XGlobalsForVMStructs", "_XAddressBadMask");
     out.colour_bits = &kNone;
@@ -75,9 +80,8 @@ Result<VirtualThreadLayout> find_virtual_threads(const Memory& memory, const VmS
   if (!find_references(memory, structs, layout.references)) {
     return Error{Errc::kUnsupported, "this JVM's vmStructs do not tell how references are stored"};
   }
-  // The older ZGC (up to 23) colours references on stacks, too, and what lies there may be out of date.
-  const bool coloured = layout.references.bad_colours != nullptr && !structs.offset("JavaThread", "_cont_entry");
-  if (entries_known && !coloured) layout.continuation = kContinuationInEntry;
+  // The older ZGC colours references on stacks, too, and what lies there may be out of date.
+  if (entries_known && !is_older_zgc(memory, structs)) layout.continuation = kContinuationInEntry;
   layout.thread = {fields.thread_id, fields.thread_name, fields.virtual_thread_continuation};
   layout.tail = fields.continuation_tail;
   layout.chunk = {fields.chunk_parent,
