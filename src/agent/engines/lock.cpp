@@ -211,7 +211,9 @@ void LockEngine::tell_changes(const Status& status, const char* without) {
 }
 
 void LockEngine::choose_hooks(control::EngineReport& report) {
-  const char* const unsafe = "jdk/internal/misc/Unsafe";
+  constexpr int kFirstWithInternalOne = 9;
+  const bool old = context_.jvm.major() < kFirstWithInternalOne;
+  const char* const unsafe = old ? "sun/misc/Unsafe" : "jdk/internal/misc/Unsafe";
   const LockHooks::Natives natives{
       native_function_of(context_.jvm, unsafe, "park", "(ZJ)V"),
       native_function_of(context_.jvm, unsafe, "unpark", "(Ljava/lang/Object;)V"),

@@ -113,7 +113,7 @@ uint32_t LockCapture::copy_chain(Local& mine, Fragment& fragment, const hotspot:
   std::optional<FrozenFrames> frozen;
   const uint64_t base = mine.thread->stack_base;
   const bool entry_is_here = fragment.continuation > fragment.sp && fragment.continuation < base;
-  // Before 22 the JVM does not tell where the entry is.
+  // Where nobody knows where the entry is.
   const bool may_be_here = fields_.continuation == 0 && virtual_id_of(java_thread) != 0;
   if (virtual_threads_ != nullptr && (entry_is_here || may_be_here)) {
     frozen.emplace(*virtual_threads_, self_, java_thread, &named_virtuals_);
