@@ -34,17 +34,22 @@ const Places& places_of(const LibJvm& lib) {
 }
 
 std::atomic<uint64_t> g_own{0};
+std::atomic<bool> g_first_was_own{false};
 
 }  // namespace
 
 Redefinitions::Own::Own(const LibJvm& lib)
     : count_(reinterpret_cast<const volatile uint64_t*>(places_of(lib).count)),
-      before_(count_ != nullptr ? *count_ : 0) {
+      any_(reinterpret_cast<const volatile bool*>(places_of(lib).any)),
+      before_(count_ != nullptr ? *count_ : 0),
+      is_first_(any_ != nullptr && !*any_) {
   g_own.fetch_add(1);
+  if (is_first_) g_first_was_own = true;
 }
 
 Redefinitions::Own::~Own() {
   if (count_ != nullptr && *count_ != before_ + 1) g_own.fetch_sub(1);
+  if (is_first_ && !*any_) g_first_was_own = false;  // it came to nothing
 }
 
 Redefinitions::Redefinitions(const volatile uint64_t* count, const volatile bool* any) : count_(count), any_(any) {
@@ -71,7 +76,7 @@ void Redefinitions::begin(uint64_t time_ns) {
   }
   // Of 11 and 12 it is only known that there has been one.
   const bool was_settled = settled_;
-  settled_ = time_ns >= settles_at_ && (any_ == nullptr || !*any_);
+  settled_ = time_ns >= settles_at_ && (any_ == nullptr || !*any_ || g_first_was_own);
   if (settled_ && !was_settled) {
     add(time_ns, ++now_);
   } else if (!settled_) {

@@ -22,12 +22,14 @@ class Redefinitions {
 
    private:
     const volatile uint64_t* count_;
+    const volatile bool* any_;
     uint64_t before_;
+    bool is_first_;
   };
 
   static Redefinitions find(const LibJvm& lib);
-  // The JVM's count, or whether there has been one. Of a libjvm without symbols, as that of 8 is, neither is known:
-  // then those count that saw_one() tells.
+  // The JVM's count, or whether there has been one (11), which tells nothing any more if the first was our own. Of a
+  // libjvm without symbols, as that of 8 is, neither is known. Without a count those count that saw_one() tells.
   Redefinitions(const volatile uint64_t* count, const volatile bool* any);
 
   // Before a batch of samples is decoded, and before a sample if one goes_on() or if the sample is not old enough.
@@ -36,7 +38,7 @@ class Redefinitions {
   // after it, in the same epoch.
   [[nodiscard]] bool is_old(uint64_t time_ns) const { return settled_ || time_ns < last_begin_; }
   // By the JVM. If not:
-  [[nodiscard]] bool are_told() const { return count_ != nullptr || any_ != nullptr; }
+  [[nodiscard]] bool are_counted() const { return count_ != nullptr; }
   // A class that was redefined has been met.
   void saw_one() { ++seen_; }
   [[nodiscard]] uint64_t now() const { return now_; }

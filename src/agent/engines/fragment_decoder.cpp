@@ -110,7 +110,7 @@ Result<std::unique_ptr<FragmentDecoder>> FragmentDecoder::make(EngineContext& co
   decoder->methods_ = std::make_unique<hotspot::Methods>(std::move(*methods));
   decoder->methods_->watch_epoch(
       [d = decoder.get()] { return d->now() + (d->redefinitions_.goes_on() ? uint64_t{1} : 0); });
-  if (!decoder->redefinitions_.are_told()) {
+  if (!decoder->redefinitions_.are_counted()) {
     decoder->methods_->on_redefinition([d = decoder.get()] { d->redefinitions_.saw_one(); });
   }
   auto walker = hotspot::StackWalker::find(memory, structs, *decoder->blobs_, *decoder->methods_,
