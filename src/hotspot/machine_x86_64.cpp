@@ -133,8 +133,8 @@ class X8664 final : public Machine {
     for (size_t length = 0; (length = moves(0x58)) != 0; at += length) popped += 8;
     return std::max<int64_t>(popped, 0);
   }
-  // mov rdi, r15; mov esi, n, mov rsi, n, or xor esi, esi; .. call. Around the call of who returns its result is kept (push rax;
-  // sub rsp, 16: 24 bytes), and sp is aligned if it has to be (sub rsp, 8).
+  // mov rdi, r15; mov esi, n, mov rsi, n, or xor esi, esi; .. call. Around the call of who returns its result is kept
+  // (push rax; sub rsp, 16: 24 bytes), and sp is aligned if it has to be (sub rsp, 8).
   [[nodiscard]] std::optional<ThawCall> thaw_call(std::span<const uint8_t> code) const override {
     constexpr size_t kNear = 48, kMove = 5, kCall = 5;
     constexpr int64_t kResult = 24, kAligned = 8;
