@@ -67,6 +67,7 @@ def test_names_that_look_like_parts_of_a_dump_deceive_nobody(jdk, classes):
     assert "\x1b" not in text and "\x1b" not in json.dumps(document, ensure_ascii=False)
 
 
+@pytest.mark.since(9)
 def test_a_jvm_that_takes_no_agent_can_still_be_asked(jdk, classes, tmp_path):
     # Under a name that no test beside this one has.
     jar = tmp_path / f"NoAgents{jdk.major}.jar"

@@ -7,6 +7,7 @@ from harness import (LIBRARY, Program, Recorder, books_by_jfr, engine, jfr, jfr_
                      wait_for_recording)
 
 COLLECTIONS = 6
+LOGS_STOPS = 17  # 11 logs safepoints in another way
 COLLECTORS = ("Serial", "Parallel", "G1", "Shenandoah", "Z")
 # Those that stop the world for all of it.
 STOPPING = ("Serial", "Parallel", "G1")
@@ -121,7 +122,7 @@ def check(jdk, collector, file, recorded):
 
 
 @pytest.mark.every_jvm
-@pytest.mark.since(11)
+@pytest.mark.since(LOGS_STOPS)
 def test_pauses_and_safepoints_are_those_of_the_log_whenever_one_attaches(jdk, collecting, tmp_path):
     collector, program, truth = collecting
     for turn in (1, 2):
@@ -130,7 +131,7 @@ def test_pauses_and_safepoints_are_those_of_the_log_whenever_one_attaches(jdk, c
         check(jdk, collector, file, Recorded(program, truth, file, "--cpu"))
 
 
-@pytest.mark.since(11)
+@pytest.mark.since(LOGS_STOPS)
 def test_a_recording_from_the_start_has_all_pauses(jdk, classes, tmp_path):
     file, truth = tmp_path / "out.jfr", Truth(tmp_path / "gc.log")
     agent = f"-agentpath:{LIBRARY}=cpu,file={file}"
@@ -145,7 +146,7 @@ def test_a_recording_from_the_start_has_all_pauses(jdk, classes, tmp_path):
     engine(document, "pauses")
 
 
-@pytest.mark.since(11)
+@pytest.mark.since(LOGS_STOPS)
 def test_the_bare_record_has_them_and_a_range_of_time_has_its_part(jdk, classes, tmp_path):
     file, truth = tmp_path / "out.jfr", Truth(tmp_path / "gc.log")
     with Program(jdk, classes, "Collects", COLLECTIONS, options=truth.options("G1")) as program:
@@ -164,7 +165,7 @@ def test_the_bare_record_has_them_and_a_range_of_time_has_its_part(jdk, classes,
 
 
 @pytest.mark.every_jvm
-@pytest.mark.since(11)
+@pytest.mark.since(LOGS_STOPS)
 def test_without_perf_data_there_are_pauses_and_the_quality_says_what_is_missing(jdk, classes, tmp_path):
     file, truth = tmp_path / "out.jfr", Truth(tmp_path / "gc.log")
     options = [*truth.options("Serial"), "-XX:-UsePerfData"]
