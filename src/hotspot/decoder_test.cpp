@@ -229,7 +229,9 @@ TEST(X8664, methods_of_old_jvms_poll_by_reading_a_page_before_they_return) {
     const Code code(Machine::x86_64(), bytes, 1);
     EXPECT_EQ(code.at(5), FrameState::kSavedPair);
     EXPECT_EQ(code.at(6), FrameState::kNothing) << poll.size();
-    if (poll.size() > 6) EXPECT_EQ(code.at(ret - 3), FrameState::kNothing) << poll.size();
+    if (poll.size() > 6) {
+      EXPECT_EQ(code.at(ret - 3), FrameState::kNothing) << poll.size();
+    }
     EXPECT_EQ(code.at(ret), FrameState::kNothing);
     // In the midst of a method.
     bytes.back() = 0x90;
