@@ -58,9 +58,12 @@ class PipeReader {
     thread_ = std::thread([this] {
       tid_.store(::gettid());
       char byte = 0;
-      for (int i = 0; i < 2; ++i) EXPECT_EQ(::read(in_.get(), &byte, 1), 1);
+      for (int i = 0; i < 2; ++i) {
+        EXPECT_EQ(::read(in_.get(), &byte, 1), 1);
+        ++reads_;
+      }
     });
-    while (tid_.load() == 0 || linux::thread_state(tid_.load()) != 'S') std::this_thread::yield();
+    wait_until_asleep();
   }
   ~PipeReader() {
     while (wakes_ < 2) wake();
@@ -71,11 +74,17 @@ class PipeReader {
     ++wakes_;
   }
   void was_woken() { ++wakes_; }  // by a child
+  // Who has just been woken is still asleep until it has a CPU.
+  void wait_until_asleep() const {
+    while (tid_.load() == 0 || reads_.load() < wakes_ || linux::thread_state(tid_.load()) != 'S')
+      std::this_thread::yield();
+  }
   [[nodiscard]] pid_t tid() const { return tid_.load(); }
 
  private:
   unique_fd in_, out_;
   std::atomic<pid_t> tid_{0};
+  std::atomic<int> reads_{0};
   int wakes_ = 0;
   std::thread thread_;
 };

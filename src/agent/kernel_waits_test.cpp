@@ -260,7 +260,7 @@ TEST_F(KernelWaitsTest, classes_unloaded_while_it_slept_do_not_make_its_stack_do
   ASSERT_TRUE(waits_->thread_started(described(sleeper.tid())));
   (void)read();
   sleeper.wake();
-  while (linux::thread_state(sleeper.tid()) != 'S') std::this_thread::yield();
+  sleeper.wait_until_asleep();
   sleep_for(millis(1));
   unloaded_ = 7;
   (void)read();
@@ -334,7 +334,7 @@ class WakersTest : public KernelWaitsTest {
     wait_until_asleep();
   }
   void wait_until_asleep() {
-    while (linux::thread_state(sleeper_.tid()) != 'S') std::this_thread::yield();
+    sleeper_.wait_until_asleep();
     sleep_for(millis(2));
   }
   // Whoever has woken it, and the wait that this has ended.
@@ -549,9 +549,7 @@ TEST_F(KernelWaitsTest, with_very_many_threads_the_memory_for_copies_has_a_bound
   };
   for (int i = 0; i < 10; ++i) count();
   for (auto& sleeper : sleepers) sleeper->wake();
-  for (auto& sleeper : sleepers) {
-    while (linux::thread_state(sleeper->tid()) != 'S') std::this_thread::yield();
-  }
+  for (auto& sleeper : sleepers) sleeper->wait_until_asleep();
   (void)waits_->changed_times();
   count();
   sleepers.clear();  // the second time they are woken
