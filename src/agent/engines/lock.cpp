@@ -248,6 +248,12 @@ void LockEngine::choose_hooks(control::EngineReport& report) {
     warnings_.push_back("until the recording ends, functions of the JVM are hooked: " + hooked);
     if (!hooks_->sees_parking()) warnings_.emplace_back("parking is not seen: its functions are not found");
     if (!hooks_->sees_waiting()) warnings_.emplace_back("Object.wait is not seen: its functions are not found");
+    if (!hooks_->sees_unlocking()) {
+      warnings_.emplace_back(
+          "how compiled code releases monitors is not seen: the innermost method of an owner may be one that was "
+          "inlined "
+          "into the one that held the monitor");
+    }
     return;
   }
   report.why = "no hooks: " + problems + "; owners' call chains and parking are not seen";

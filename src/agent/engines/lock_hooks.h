@@ -42,6 +42,7 @@ class LockHooks {
   [[nodiscard]] bool has_signals_only() const { return signals_.has_value(); }
   [[nodiscard]] bool sees_parking() const { return has(LockRole::kPark) && has(LockRole::kUnpark); }
   [[nodiscard]] bool sees_waiting() const { return has(LockRole::kWait); }
+  [[nodiscard]] bool sees_unlocking() const { return has(LockRole::kUnlock); }  // by compiled code
   // Offset in a JavaThread; 0: this JVM has none, or it was not found.
   [[nodiscard]] uint64_t unlocked_monitor() const { return unlocked_monitor_; }
   // For the recording: what is hooked.
