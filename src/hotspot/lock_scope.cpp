@@ -1,5 +1,7 @@
 #include "hotspot/lock_scope.h"
 
+#include <algorithm>
+
 #include "hotspot/debug_info.h"
 
 namespace tarsier::hotspot {
@@ -33,7 +35,74 @@ bool has_monitor(const CodeBlob& blob, uint8_t excluded, uint32_t scope, int64_t
   return false;
 }
 
+// The same bytecode of the same methods, inlined into each other in the same way.
+bool same_place(const CodeBlob& blob, uint8_t excluded, uint32_t a, uint32_t b) {
+  Scope of_a{}, of_b{};
+  while (a != b) {
+    if (!read_scope(blob.scopes, a, excluded, of_a) || !read_scope(blob.scopes, b, excluded, of_b)) return false;
+    if (of_a.method_index != of_b.method_index || of_a.bci != of_b.bci) return false;
+    a = of_a.caller_offset;
+    b = of_b.caller_offset;
+  }
+  return true;
+}
+
+// One call of a method that is inlined: the same method, called from the same place.
+bool same_call(const CodeBlob& blob, uint8_t excluded, const Scope& a, const Scope& b) {
+  return a.method_index == b.method_index && same_place(blob, excluded, a.caller_offset, b.caller_offset);
+}
+
+// Has it the monitor anywhere?
+bool call_has_monitor(const CodeBlob& blob, uint8_t excluded, int64_t slot, const Scope& call) {
+  Scope scope{};
+  return std::any_of(blob.pcs.begin(), blob.pcs.end(), [&](const PcDesc& desc) {
+    for (auto offset = static_cast<uint32_t>(std::max(desc.scope_offset, 0));
+         read_scope(blob.scopes, offset, excluded, scope); offset = scope.caller_offset) {
+      if (same_call(blob, excluded, scope, call)) return has_monitor(blob, excluded, offset, slot);
+    }
+    return false;
+  });
+}
+
+// Whom that one has called that has the monitor.
+uint32_t called_with_monitor(const CodeBlob& blob, uint8_t excluded, int64_t slot, const Scope& caller) {
+  Scope scope{};
+  for (const PcDesc& desc : blob.pcs) {
+    auto offset = static_cast<uint32_t>(std::max(desc.scope_offset, 0));
+    for (uint32_t callee = 0; read_scope(blob.scopes, offset, excluded, scope); offset = scope.caller_offset) {
+      if (callee != 0 && same_call(blob, excluded, scope, caller)) return callee;
+      callee = has_monitor(blob, excluded, offset, slot) ? offset : 0;
+    }
+  }
+  return 0;
+}
+
 }  // namespace
+
+uint32_t find_lock_scope_by(const CodeBlob& blob, uint8_t excluded, int64_t slot, uint32_t described,
+                            bool is_synchronized) {
+  Scope scope{};
+  if (!read_scope(blob.scopes, described, excluded, scope)) return 0;
+  if (scope.bci < 0 && !is_synchronized) {
+    if (const uint32_t left = called_with_monitor(blob, excluded, slot, scope)) return left;
+  }
+  return call_has_monitor(blob, excluded, slot, scope) ? described : 0;
+}
+
+uint32_t find_only_lock_scope(const CodeBlob& blob, uint8_t excluded, int64_t slot) {
+  uint32_t only = 0;
+  Scope scope{}, found{};
+  for (const PcDesc& desc : blob.pcs) {
+    for (auto offset = static_cast<uint32_t>(std::max(desc.scope_offset, 0));
+         read_scope(blob.scopes, offset, excluded, scope); offset = scope.caller_offset) {
+      if (!has_monitor(blob, excluded, offset, slot)) continue;
+      if (only != 0 && !same_call(blob, excluded, scope, found)) return 0;
+      only = offset;
+      found = scope;
+    }
+  }
+  return only;
+}
 
 uint32_t find_lock_scope(const CodeBlob& blob, uint8_t excluded, int64_t slot, Address near) {
   const auto wanted = static_cast<int64_t>(near - blob.code_begin);

@@ -61,6 +61,37 @@ TEST_F(LockScope, of_several_it_is_the_one_nearest_before) {
   EXPECT_EQ(find(16, 0x10), one);  // none before: the first behind
 }
 
+TEST_F(LockScope, where_the_release_is_described_that_is_believed_if_it_has_the_monitor) {
+  const uint8_t outer = scope(0, 1, 0);
+  const uint8_t locks = scope(outer, 2, monitors(16)), burns = scope(locks, 3, 0),
+                other = scope(outer, 4, monitors(16));
+  const uint8_t at_end = scope(outer, 2, 0);  // of the same call, where it has the monitor no more
+  for (const uint8_t each : {burns, other, at_end}) desc(0x20, each);
+  EXPECT_EQ(find_lock_scope_by(blob, 0, 16, at_end, false), at_end);
+  EXPECT_EQ(find_lock_scope_by(blob, 0, 20, at_end, false), 0U);
+  EXPECT_EQ(find_lock_scope_by(blob, 0, 16, burns, false), 0U) << "noted for something else";
+}
+
+TEST_F(LockScope, who_is_left_by_an_exception_is_described_as_its_caller) {
+  const uint8_t outer = scope(0, 1, 0);
+  const uint8_t calls = scope(outer, 2, 0), left = scope(calls, 3, monitors(16));
+  const uint8_t gone = put({outer, 2, 0, 0, 0, 0});  // no bytecode
+  desc(0x20, left);
+  EXPECT_EQ(find_lock_scope_by(blob, 0, 16, gone, false), left);
+  EXPECT_EQ(find_lock_scope_by(blob, 0, 16, gone, true), 0U) << "is its own monitor, which that slot is not";
+  EXPECT_EQ(find_lock_scope_by(blob, 0, 16, calls, false), 0U);
+}
+
+TEST_F(LockScope, of_several_methods_none_is_the_only_one) {
+  const uint8_t outer = scope(0, 1, 0);
+  desc(0x20, scope(outer, 2, monitors(16)));
+  desc(0x30, scope(outer, 2, monitors(16)));
+  EXPECT_NE(find_only_lock_scope(blob, 0, 16), 0U);
+  EXPECT_EQ(find_only_lock_scope(blob, 0, 20), 0U);
+  desc(0x40, scope(outer, 3, monitors(16)));
+  EXPECT_EQ(find_only_lock_scope(blob, 0, 16), 0U);
+}
+
 TEST_F(LockScope, damage_is_no_scope) {
   desc(0x20, 200);
   const uint8_t endless = put({1, 1, 1, 0, 0, 90});
@@ -84,6 +115,8 @@ TEST(Aarch64Release, where_code_goes_on_and_where_it_is_reached_from) {
   EXPECT_EQ(machine.passed_slot(words({0x910143e1, kRet, 0x94000000})),
             std::nullopt);  // of another way through the code
   EXPECT_EQ(machine.passed_slot(words({0x910143e5, kNop, 0x94000000})), std::nullopt);  // x5 is no argument of it
+  EXPECT_EQ(machine.passed_slot(words({0x910143e5, 0xf90003e5, 0x94000000})), 0x50);    // str x5, [sp]: of C1's stub
+  EXPECT_EQ(machine.passed_slot(words({0x910143e5, 0xf90003e6, 0x94000000})), std::nullopt);
 }
 
 TEST(X8664Release, where_code_goes_on_and_where_it_is_reached_from) {
@@ -103,6 +136,13 @@ TEST(X8664Release, where_code_goes_on_and_where_it_is_reached_from) {
   // lea rdx, [rsp + 0x120]; call
   EXPECT_EQ(machine.passed_slot(Bytes{0x90, 0x48, 0x8d, 0x94, 0x24, 0x20, 1, 0, 0, 0xe8, 0, 0, 0, 0}), 0x120);
   EXPECT_EQ(machine.passed_slot(Bytes{0x90, 0x48, 0x8d, 0x44, 0x24, 0x20, 0xe8, 0, 0, 0, 0}), std::nullopt);  // rax
+  // lea rax, [rsp + 0x20]; mov [rsp], rax: of a stub of C1
+  EXPECT_EQ(machine.passed_slot(Bytes{0x90, 0x48, 0x8d, 0x44, 0x24, 0x20, 0x48, 0x89, 0x04, 0x24, 0xe8, 0, 0, 0, 0}),
+            0x20);
+  // lea r9, [rsp + 0x120]; mov [rsp], r9
+  EXPECT_EQ(
+      machine.passed_slot(Bytes{0x90, 0x4c, 0x8d, 0x8c, 0x24, 0x20, 1, 0, 0, 0x4c, 0x89, 0x0c, 0x24, 0xe8, 0, 0, 0, 0}),
+      0x120);
 }
 
 }  // namespace

@@ -164,8 +164,10 @@ class Aarch64 final : public Machine {
   [[nodiscard]] std::optional<int64_t> passed_slot(std::span<const uint8_t> code) const override {
     for (size_t i = code.size() / 4 * 4 - std::min<size_t>(code.size() / 4 * 4, 4); i >= 4; i -= 4) {
       const uint32_t w = word_at(code, i - 4);
-      if ((w & 0xffc003e0) == 0x910003e0 && ((w & 31) == 1 || (w & 31) == 2))
-        return (w >> 10) & 0xfff;  // add x1, sp, #n
+      // add xN, sp, #n; as an argument, or, for stubs of the first compiler, put there by str xN, [sp]
+      const bool is_argument = (w & 31) == 1 || (w & 31) == 2;
+      const bool is_stored = i + 4 <= code.size() && word_at(code, i) == (0xf90003e0 | (w & 31));
+      if ((w & 0xffc003e0) == 0x910003e0 && (is_argument || is_stored)) return (w >> 10) & 0xfff;
       if (is_jump(w) || is_call(w) || w == kRet) break;
     }
     return std::nullopt;

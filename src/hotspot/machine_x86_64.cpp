@@ -75,9 +75,18 @@ class X8664 final : public Machine {
     constexpr size_t kBytes = 8, kFarthest = 32;
     for (size_t at = code.size() - std::min(code.size(), kBytes); at > 0 && code.size() - at <= kFarthest; --at) {
       const auto c = code.subspan(at);
-      if (c[0] != 0x48 || c[1] != 0x8d || c[3] != 0x24) continue;
-      if (c[2] == 0x54 || c[2] == 0x74) return static_cast<int8_t>(c[4]);
-      if (c[2] == 0x94 || c[2] == 0xb4) return int64_t{number_at(c, 4)};
+      // lea r64, [rsp + n]
+      const bool is_far = (c[2] & 0xc7) == 0x84;
+      if ((c[0] != 0x48 && c[0] != 0x4c) || c[1] != 0x8d || ((c[2] & 0xc7) != 0x44 && !is_far) || c[3] != 0x24)
+        continue;
+      const int64_t slot = is_far ? int64_t{number_at(c, 4)} : static_cast<int8_t>(c[4]);
+      const int number = (c[2] >> 3 & 7) | (c[0] == 0x4c ? 8 : 0);
+      if (number == x86::kRdx || number == x86::kRsi) return slot;
+      // mov [rsp], r64: arguments of stubs of the first compiler lie there.
+      const auto next = c.subspan(is_far ? 8 : 5);
+      const bool is_stored = next.size() >= 4 && next[0] == c[0] && next[1] == 0x89 &&
+                             next[2] == ((c[2] & 0x38) | 0x04) && next[3] == 0x24;
+      if (is_stored) return slot;
     }
     return std::nullopt;
   }

@@ -31,7 +31,8 @@ class StackWalker {
   // `remembered`: the last stack of the same thread, if it is kept; the caller shall let it keep() this one.
   void walk(const Fragment& fragment, size_t max_depth, WalkedStack& out, RememberedStack* remembered = nullptr);
   // Of the next stacks: the innermost frame is that of the method which releases a monitor, and this is the address of
-  // the lock record, on the stack; 0: they are any stacks.
+  // the lock record, on the stack; kReleasedByCode: only the code tells; 0: they are any stacks.
+  static constexpr Address kReleasedByCode = 1;
   void set_released(Address lock_record) { released_ = lock_record; }
   // Native frames become part of the stacks.
   void show_native() { shows_native_ = true; }

@@ -250,8 +250,13 @@ class StackWalker::Walk {
   void add_compiled(const CodeBlob& blob, Address pc, Address sp, bool exact, bool at_entry);
   // Where code goes on in line that lies behind it; the code's end if that can't be told.
   [[nodiscard]] Address goes_on_at(const CodeBlob& blob, Address pc, Address sp) const;
-  // The scope of the inlined method that releases a monitor, if the lock record lies in this frame; 0: none.
-  [[nodiscard]] uint32_t releasing_scope(const CodeBlob& blob, Address return_address, Address sp) const;
+  // The scope of the inlined method that releases a monitor, if this frame does that at all. 0: it does, but which of
+  // its methods can't be told.
+  [[nodiscard]] std::optional<uint32_t> releasing_scope(const CodeBlob& blob, Address return_address, Address sp) const;
+  // The method of that scope.
+  [[nodiscard]] bool is_synchronized(const CodeBlob& blob, uint32_t scope) const;
+  // The same if only the code tells which slot it is; some code is described wrongly (lock_scope.h).
+  [[nodiscard]] std::optional<uint32_t> releasing_scope_by_code(const CodeBlob& blob, Address return_address) const;
   // The same by where the monitor was entered: the last such place before `near` with this slot.
   [[nodiscard]] uint32_t entering_scope(const CodeBlob& blob, int64_t slot, Address near) const;
   // Where code that was put out of line goes on.

@@ -254,17 +254,17 @@ void StackWalker::Walk::add_compiled(const CodeBlob& blob, Address pc, Address s
   // Between two places that have debug information the next one holds.
   // Whoever releases is interrupted at its call, or has called a stub that does it.
   const Address return_address = at_.pc == f_.pc ? pc + 4 : at_.pc;
-  const uint32_t releasing = w_.released_ != 0 ? releasing_scope(blob, return_address, sp) : 0;
-  const PcDesc* desc = releasing != 0 ? nullptr : exact ? blob.at(pc) : blob.at_or_after(pc + 1);
+  const auto releasing = releasing_scope(blob, return_address, sp);
+  const PcDesc* desc = releasing ? nullptr : exact ? blob.at(pc) : blob.at_or_after(pc + 1);
   // A collector's barrier of C2, behind all that has debug information: it holds where the barrier goes on.
-  if (desc == nullptr && releasing == 0) desc = blob.at_or_after(goes_on_at(blob, at_.pc == f_.pc ? pc : pc + 1, sp));
+  if (desc == nullptr && !releasing) desc = blob.at_or_after(goes_on_at(blob, at_.pc == f_.pc ? pc : pc + 1, sp));
   const Address place = desc == nullptr ? 0 : blob.code_begin + static_cast<Address>(desc->pc_offset);
   if (const ReturnAddress* known = place == 0 ? nullptr : find_known(place)) {
     add_known(*known);
     return;
   }
   const size_t before = out_.frames.size();
-  uint32_t offset = desc == nullptr ? releasing : static_cast<uint32_t>(std::max(desc->scope_offset, 0));
+  uint32_t offset = desc == nullptr ? releasing.value_or(0) : static_cast<uint32_t>(std::max(desc->scope_offset, 0));
   Scope scope;
   bool any = false;
   while (read_scope(blob.scopes, offset, w_.blobs_->excluded_byte(), scope) && out_.frames.size() < max_depth_) {

@@ -1,9 +1,11 @@
 // The innermost frame of a thread that releases a monitor: see lock_scope.h.
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "hotspot/debug_info.h"
 #include "hotspot/lock_scope.h"
 #include "hotspot/walk.h"
 
@@ -38,8 +40,38 @@ uint32_t StackWalker::Walk::entering_scope(const CodeBlob& blob, int64_t slot, A
   return found;
 }
 
-uint32_t StackWalker::Walk::releasing_scope(const CodeBlob& blob, Address return_address, Address sp) const {
-  if (w_.released_ < sp || w_.released_ - sp >= static_cast<Address>(blob.frame_bytes)) return 0;
+bool StackWalker::Walk::is_synchronized(const CodeBlob& blob, uint32_t offset) const {
+  constexpr uint16_t kSynchronized = 0x20;
+  Scope scope{};
+  if (!read_scope(blob.scopes, offset, w_.blobs_->excluded_byte(), scope)) return false;
+  const bool known = scope.method_index > 0 && scope.method_index <= blob.metadata.size();
+  const MethodInfo* method = known ? w_.methods_->at(blob.metadata[scope.method_index - 1]) : nullptr;
+  return method != nullptr && (method->access & kSynchronized) != 0;
+}
+
+std::optional<uint32_t> StackWalker::Walk::releasing_scope_by_code(const CodeBlob& blob, Address return_address) const {
+  const PcDesc* desc = blob.at(return_address);
+  const uint8_t excluded = w_.blobs_->excluded_byte();
+  const bool has_called = !out_.frames.empty();
+  if (desc != nullptr && has_called) return std::nullopt;
+  const uint32_t described = desc != nullptr ? static_cast<uint32_t>(std::max(desc->scope_offset, 0)) : 0;
+  std::array<uint8_t, 64> code{};
+  const size_t size = std::min<Address>(code.size(), return_address - blob.code_begin);
+  if (!w_.memory_->copy(code.data(), return_address - size, size)) return described;
+  const auto slot = w_.machine_->passed_slot(std::span(code).first(size));
+  if (!slot) return described;
+  if (desc != nullptr) {
+    const uint32_t found = find_lock_scope_by(blob, excluded, *slot, described, is_synchronized(blob, described));
+    if (found != 0) return found;
+  }
+  return find_only_lock_scope(blob, excluded, *slot);
+}
+
+std::optional<uint32_t> StackWalker::Walk::releasing_scope(const CodeBlob& blob, Address return_address,
+                                                           Address sp) const {
+  if (w_.released_ == 0) return std::nullopt;
+  if (w_.released_ == kReleasedByCode) return releasing_scope_by_code(blob, return_address);
+  if (w_.released_ < sp || w_.released_ - sp >= static_cast<Address>(blob.frame_bytes)) return std::nullopt;
   // Some calls have it all the same.
   if (const PcDesc* desc = blob.at(return_address)) return static_cast<uint32_t>(std::max(desc->scope_offset, 0));
   const auto slot = static_cast<int64_t>(w_.released_ - sp);

@@ -55,17 +55,19 @@ def rows_of(file):
     return read_csv(tarsier("export", file, "--to", "csv").stdout)
 
 
-def check(entering, wrong, right=0.98, seen=0.9):
+def check(entering, wrong, right=0.98, seen=0.9, coarse=False):
+    """`coarse`: where compiled code releases monitors is not seen (8 has no symbols, docs/locks.md)."""
     print(entering)  # shown if one of these fails
     assert entering.held.total() > 0
-    assert entering.right >= right
+    assert entering.right + entering.share("caller only") >= right
+    assert entering.share("caller only") == 0 or coarse
     assert entering.wrong_thread <= wrong
     assert entering.outside_share <= 0.005 or entering.outside < ONCE_HELD_UP_NS
     # On its way to a lock a thread may load a class, and wait for another thread that does so.
     assert entering.other_lock_share <= 0.005 and entering.mislabelled == 0
     # What is blocked by the clock of the thread also has the time in which the JVM spins, or the thread has no CPU.
     assert entering.seen_share() >= seen
-    assert entering.blame_apart() <= 1 - right + 1 - entering.seen_share() + 0.02
+    assert entering.share("caller only") > 0 or entering.blame_apart() <= 1 - right + 1 - entering.seen_share() + 0.02
 
 
 @pytest.mark.every_jvm
@@ -74,7 +76,7 @@ def check(entering, wrong, right=0.98, seen=0.9):
 @undisturbed
 def test_blocked_time_has_its_true_owner(jdk, classes, tmp_path, mode, work):
     entering, _ = judge(*contend(jdk, classes, tmp_path, mode, work=work))
-    check(entering, wrong_at_most(jdk, mode), right_at_least(mode, work))
+    check(entering, wrong_at_most(jdk, mode), right_at_least(mode, work), coarse=jdk.major == 8)
     assert entering.share("wrong way in") <= 0.02
 
 
@@ -82,6 +84,9 @@ def test_blocked_time_has_its_true_owner(jdk, classes, tmp_path, mode, work):
 @undisturbed
 def test_the_way_back_from_a_notified_wait_has_its_true_owner(jdk, classes, tmp_path):
     _, after_wait = judge(*contend(jdk, classes, tmp_path, "wait"))
+    why = lock_engine(tmp_path / "out.jfr")["why"]
+    if jdk.major == 8 and "ObjectMonitor::wait" not in why:
+        pytest.skip(f"its functions were not found: {why}")
     check(after_wait, wrong_at_most(jdk, "wait"), right=0.95)
 
 
@@ -90,7 +95,8 @@ def test_the_way_back_from_a_notified_wait_has_its_true_owner(jdk, classes, tmp_
 @undisturbed
 def test_short_sections_have_their_true_owner_mostly(jdk, classes, tmp_path, mode):
     entering, _ = judge(*contend(jdk, classes, tmp_path, mode, hold_us=100, work="burn"))
-    check(entering, wrong_at_most(jdk, mode) + 0.025, right=0.7 if mode in PARKS else 0.75, seen=0.8)
+    check(entering, wrong_at_most(jdk, mode) + 0.025, right=0.7 if mode in PARKS else 0.75, seen=0.8,
+          coarse=jdk.major == 8)
 
 
 @pytest.mark.since(21)
@@ -110,7 +116,7 @@ def test_virtual_threads_have_their_true_owner(jdk, classes, tmp_path, mode, wor
 @undisturbed
 def test_owners_are_right_however_the_code_runs(jdk, classes, tmp_path, compiler):
     entering, _ = judge(*contend(jdk, classes, tmp_path, "sync", work="burn", options=[compiler]))
-    check(entering, wrong_at_most(jdk, "sync"), right_at_least("sync", "burn"))
+    check(entering, wrong_at_most(jdk, "sync"), right_at_least("sync", "burn"), coarse=jdk.major == 8)
 
 
 @pytest.mark.every_jvm
@@ -146,7 +152,7 @@ def test_owners_are_right_in_a_program_that_already_contends(jdk, classes, tmp_p
         program.ask("stop")
     need_hooks(file)
     entering, _ = judge(Truth.read(log), rows_of(file), window=(begin, end))
-    check(entering, wrong_at_most(jdk, mode), right_at_least(mode, "sleep"))
+    check(entering, wrong_at_most(jdk, mode), right_at_least(mode, "sleep"), coarse=jdk.major == 8)
 
 
 @pytest.mark.every_jvm

@@ -250,9 +250,8 @@ void LockEngine::choose_hooks(control::EngineReport& report) {
     if (!hooks_->sees_waiting()) warnings_.emplace_back("Object.wait is not seen: its functions are not found");
     if (!hooks_->sees_unlocking()) {
       warnings_.emplace_back(
-          "how compiled code releases monitors is not seen: the innermost method of an owner may be one that was "
-          "inlined "
-          "into the one that held the monitor");
+          "how compiled code releases monitors is not seen: where several methods that do so were inlined into one "
+          "compiled method, the owner is shown as that one");
     }
     return;
   }

@@ -27,6 +27,7 @@
 #include "hotspot/light_walk.h"
 #include "hotspot/sigsafe/fragment.h"
 #include "hotspot/sigsafe/virtual_thread.h"
+#include "hotspot/stack_walker.h"
 
 namespace tarsier::agent {
 
@@ -73,9 +74,11 @@ class LockCapture final : public ThreadListener {
   void reentered() noexcept;
 
   // Where a hook was called from: what the caller's registers were.
+  static constexpr uint64_t kRecordInCode = hotspot::StackWalker::kReleasedByCode;
   struct Caller {
     uint64_t pc, sp, fp;
-    uint64_t lock_record = 0;  // of a release by compiled code
+    // Of a release by compiled code; kRecordInCode: of one that may be, and of which only the code tells.
+    uint64_t lock_record = 0;
   };
   // What a hook has seen before it calls the original is told afterwards, maybe much later, to whoever records then:
   // what is of another session means nothing there.

@@ -57,7 +57,7 @@ uint32_t LockCapture::chain_of(Local& mine, const Caller* caller) noexcept {
   }
   const uint64_t lock_record = caller != nullptr ? caller->lock_record : 0;
   // Which of several records of a frame it is tells the inlined methods apart.
-  if (lock_record != 0) place.salt = lock_record - fragment.sp;
+  if (lock_record > kRecordInCode) place.salt = lock_record - fragment.sp;
   const auto [chain, number] = walk(mine, place);
   // The name of a virtual thread comes with its first chain.
   const int64_t virtual_id = virtual_id_of(java_thread);

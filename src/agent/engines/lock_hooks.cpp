@@ -38,7 +38,8 @@ bool is_lock_record(uint64_t address, const LockCapture::Caller& caller) {
 [[gnu::noinline]] uint64_t hooked_exit(uint64_t monitor, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e,
                                        uint64_t f, uint64_t g) {
   LockDepth& mine = t_lock_depth;
-  const LockCapture::Caller caller = TARSIER_LOCK_CALLER();
+  LockCapture::Caller caller = TARSIER_LOCK_CALLER();
+  if (mine.in_wait == 0) caller.lock_record = LockCapture::kRecordInCode;
   ++mine.seen.releases;
   mine.seen.released = monitor;
   LockCapture::Release release;
