@@ -37,6 +37,7 @@ struct Followed {
   const uint64_t* general = nullptr;  // null: only what a C function leaves alone of `at` is known
   Address stack = 0;                  // where the bytes of the stack begin
   std::span<const uint8_t> bytes;
+  Address code_begin = 0;  // where the code begins that is known; 0: at `at`
 };
 
 class Machine {

@@ -92,7 +92,7 @@ class X8664 final : public Machine {
   }
   [[nodiscard]] bool follows_code() const override { return true; }
   [[nodiscard]] std::optional<WayOut> way_out(std::span<const uint8_t> code, const Followed& from) const override {
-    X86Follower follower(code, from.at.pc, from);
+    X86Follower follower(code, from.code_begin != 0 ? from.code_begin : from.at.pc, from);
     const auto end = follower.follow(false);
     const auto sp = follower.reg(x86::kRsp);
     const Address fp = follower.reg(x86::kRbp).value_or(0);

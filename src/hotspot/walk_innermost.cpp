@@ -348,17 +348,22 @@ bool StackWalker::Walk::passes_sp(const CodeBlob& blob) {
 }
 
 bool StackWalker::Walk::follow_stub(const CodeBlob& blob, const Position& stub, const uint64_t* general) {
-  // Most of them are short; not more is read, and saved, than is needed.
-  std::array<uint8_t, 2048> code;
+  if (!w_.machine_->follows_code() || stub.pc < blob.code_begin || stub.pc >= blob.code_end) return false;
+  // Most of them are short; not more is read, and saved, than is needed: behind the interrupted instruction, and for those
+  // that go round in large loops before it, too.
+  struct Part {
+    size_t before, behind;
+  };
+  std::array<uint8_t, 16384> code;
   std::optional<Machine::WayOut> way;
-  for (const size_t most : {size_t{64}, size_t{256}, code.size()}) {
-    if (!w_.machine_->follows_code() || stub.pc < blob.code_begin || stub.pc >= blob.code_end) return false;
-    const size_t size = std::min<size_t>(most, blob.code_end - stub.pc);
-    if (!w_.memory_->copy(code.data(), stub.pc, size)) return false;
-    way = w_.machine_->way_out(std::span(code).first(size),
-                               {stub, general, piece_.begin, std::span(piece_.data, piece_.bytes)});
+  for (const Part part : {Part{0, 64}, {0, 256}, {0, 2048}, {8192, 8192}}) {
+    const Address from = stub.pc - std::min<Address>(part.before, stub.pc - blob.code_begin);
+    const Address to = stub.pc + std::min<Address>(part.behind, blob.code_end - stub.pc);
+    if (!w_.memory_->copy(code.data(), from, to - from)) return false;
+    way = w_.machine_->way_out(std::span(code).first(to - from),
+                               {stub, general, piece_.begin, std::span(piece_.data, piece_.bytes), from});
     if (way && blob.contains(way->jumps_to)) way.reset();
-    if (way || size < most) break;
+    if (way || (to == blob.code_end && from == blob.code_begin)) break;
   }
   if (!way) return false;
   Position caller = way->caller;

@@ -62,9 +62,15 @@ size_t X86Follower::vector(std::span<const uint8_t> code) {
   const uint8_t opcode = code[prefix];
   if (map < 1 || map > 3) return 0;
   if (map == 1 && opcode == 0x77) return prefix + 1;                           // vzeroupper
-  if ((map == 2 && opcode >= 0xf0) || (map == 3 && opcode == 0xf0)) return 0;  // of general registers
   const size_t operand = operand_length(code.subspan(prefix + 1));
   if (operand == 0) return 0;
+  if ((map == 2 && opcode >= 0xf0) || (map == 3 && opcode == 0xf0)) {  // of general registers: andn, mulx, rorx, ..
+    if (prefix != 3 || (map == 2 && (opcode < 0xf2 || opcode > 0xf7))) return 0;
+    const bool is_extended = (code[1] & 0x80) == 0;
+    registers_[((code[prefix + 1] >> 3) & 7) | (is_extended ? 8 : 0)].reset();
+    if (opcode == 0xf3 || opcode == 0xf6) registers_[~(code[2] >> 3) & 0xf].reset();
+    return prefix + 1 + operand + (map == 3 ? 1 : 0);
+  }
   constexpr uint8_t kToGeneral[] = {0x2c, 0x2d, 0x50, 0x7e, 0x93, 0xc5, 0xd7};
   const bool to_general =
       (map == 1 && std::find(std::begin(kToGeneral), std::end(kToGeneral), opcode) != std::end(kToGeneral)) ||
@@ -170,6 +176,7 @@ std::optional<X86Follower::End> X86Follower::branch(const x86::Instruction& inst
       jumped_to_ = target;
       return End::kJumped;
     }
+    if (target < pc_ && has_been_at(pc_)) return take_other_branch();
     pc_ = target;
     return std::nullopt;
   }
@@ -182,7 +189,28 @@ std::optional<X86Follower::End> X86Follower::branch(const x86::Instruction& inst
   const uint8_t condition = code[0] == 0x0f ? code[1] & 0xf : code[0] & 0xf;
   constexpr uint8_t kZero = 4, kNotZero = 5;
   const bool taken = was_zero_ && ((condition == kZero && *was_zero_) || (condition == kNotZero && !*was_zero_));
+  const bool may_be_taken = !was_zero_ || (condition != kZero && condition != kNotZero);
+  const bool leads_on = target > pc_ && target - code_begin_ < code_.size();
+  constexpr size_t kMostForks = 64;
+  if (may_be_taken && leads_on && forks_.size() < kMostForks && !has_been_at(pc_)) {
+    forks_.push_back({target, registers_, stored_.size()});
+  }
   if (taken) pc_ = target;
+  return std::nullopt;
+}
+
+bool X86Follower::has_been_at(Address branch) {
+  if (std::find(branches_.begin(), branches_.end(), branch) != branches_.end()) return true;
+  branches_.push_back(branch);
+  return false;
+}
+
+std::optional<X86Follower::End> X86Follower::take_other_branch() {
+  if (forks_.empty()) return End::kLost;
+  pc_ = forks_.back().pc;
+  registers_ = forks_.back().registers;
+  stored_.resize(forks_.back().stored);
+  forks_.pop_back();
   return std::nullopt;
 }
 
@@ -227,7 +255,7 @@ std::optional<X86Follower::End> X86Follower::step(const x86::Instruction& instru
 }
 
 X86Follower::End X86Follower::follow(bool to_call) {
-  constexpr int kMostInstructions = 500;
+  constexpr int kMostInstructions = 4000;
   for (int i = 0; i < kMostInstructions; ++i) {
     const auto code = here();
     if (code.empty() || !sp()) return End::kLost;

@@ -26,7 +26,8 @@ class X86Follower {
   // `code`: from `code_begin` on; from.at.pc lies in it.
   X86Follower(std::span<const uint8_t> code, Address code_begin, const Followed& from);
 
-  // Branches that depend on what is not known are not taken. Calls are expected to come back, with the stack as it was
+  // Branches that depend on what is not known are not taken, unless that leads round and round: then the last one of
+  // those that lead on is. Calls are expected to come back, with the stack as it was
   // and the registers that C functions preserve.
   End follow(bool to_call);
 
@@ -46,7 +47,17 @@ class X86Follower {
     Value value;
   };
 
+  // A branch that was not taken, and what was known there. Of what was stored since the rest is dropped.
+  struct Fork {
+    Address pc;
+    std::array<Value, x86::kRegisters> registers;
+    size_t stored;
+  };
+
   [[nodiscard]] std::span<const uint8_t> here() const;
+  // True from the second time on.
+  bool has_been_at(Address branch);
+  std::optional<End> take_other_branch();
   [[nodiscard]] Value& sp() { return registers_[x86::kRsp]; }
   void store(Address at, Value value) { stored_.push_back({at, value}); }
   // Lengths of what x86::decode() does not know; 0: neither do we. What it does to the stack is done.
@@ -62,6 +73,8 @@ class X86Follower {
   std::span<const uint8_t> bytes_;
   std::array<Value, x86::kRegisters> registers_{};
   std::vector<Stored> stored_;           // since, the last one holds
+  std::vector<Fork> forks_;
+  std::vector<Address> branches_;        // that were met; by where they end
   uint8_t popped_ = x86::kNoRegister;    // by the instruction before
   std::optional<bool> zero_, was_zero_;  // the flag, of the instruction before
 };
