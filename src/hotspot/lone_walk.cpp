@@ -20,9 +20,15 @@ Result<LoneResult> walk_alone(const Memory& memory, const JvmKind& jvm, const Na
   methods->set_epochs(walk.decoded_in, walk.epoch);
   auto walker = StackWalker::find(memory, jvm.structs, *blobs, *methods, jvm.machine, jvm.release, &native);
   if (!walker) return std::move(walker).error();
+  const auto edges = EdgeCheck::find(memory, jvm.structs);
+  if (edges) {
+    walker->set_call_check([&](const WalkedFrame& callee, const WalkedFrame& caller) {
+      return edges->check(*caller.info, caller.bci, *callee.info);
+    });
+  }
   WalkedStack stack;
   walker->walk(walk.fragment, walk.max_depth, stack);
-  return LoneResult{text_of(stack), code_text(stack), calls_text(stack, EdgeCheck::find(memory, jvm.structs))};
+  return LoneResult{text_of(stack), code_text(stack), calls_text(stack, edges)};
 }
 
 }  // namespace tarsier::hotspot

@@ -48,6 +48,10 @@ void StackWalker::walk(const Fragment& fragment, size_t max_depth, WalkedStack& 
   ++walks_;
   if (remembered != nullptr && out.epoch != remembered->epoch()) remembered->clear();
   Walk(*this, fragment, max_depth, remembered, out).run();
+  if (innermost_call_is_wrong(out) && !walk_behind_pushed(fragment, max_depth, out, remembered)) {
+    out.start_over(fragment.sp, methods_->settled_epoch(), blobs_->moment());
+    Walk(*this, fragment, max_depth, remembered, out).run();
+  }
   if (!out.complete() && out.end != WalkEnd::kTooShort && out.end != WalkEnd::kTooDeep) return;
   for (size_t i = 0; i < out.new_frames(); ++i) {
     const WalkedFrame& frame = out.frames[i];
@@ -55,6 +59,32 @@ void StackWalker::walk(const Fragment& fragment, size_t max_depth, WalkedStack& 
     methods_->confirm(*frame.info);
     if (frame.kept != nullptr) frame.kept->confirmed = true;
   }
+}
+
+bool StackWalker::innermost_call_is_wrong(const WalkedStack& stack) const {
+  if (!call_check_ || !machine_->follows_code() || stack.start != WalkStart::kPlain) return false;
+  size_t innermost = 0;
+  while (innermost < stack.new_frames() && stack.frames[innermost].kind == FrameKind::kInlined) ++innermost;
+  if (innermost >= stack.new_frames() || innermost + 1 >= stack.size()) return false;
+  const WalkedFrame& callee = stack.frames[innermost];
+  const WalkedFrame& caller = stack.at(innermost + 1);
+  const bool compiled = callee.kind == FrameKind::kC1 || callee.kind == FrameKind::kC2;
+  return compiled && !callee.called_by_vm && callee.info != nullptr && caller.info != nullptr &&
+         call_check_(callee, caller) == Edge::kWrong;
+}
+
+bool StackWalker::walk_behind_pushed(const Fragment& fragment, size_t max_depth, WalkedStack& out,
+                                     RememberedStack* remembered) {
+  constexpr Address kMost = 256;
+  bool found = false;
+  for (pushed_ = 8; pushed_ <= kMost && !found; pushed_ += 8) {
+    out.start_over(fragment.sp, methods_->settled_epoch(), blobs_->moment());
+    Walk(*this, fragment, max_depth, remembered, out).run();
+    const bool goes_on = out.complete() || out.end == WalkEnd::kTooShort || out.end == WalkEnd::kTooDeep;
+    found = goes_on && !innermost_call_is_wrong(out);
+  }
+  pushed_ = 0;
+  return found;
 }
 
 }  // namespace tarsier::hotspot

@@ -3,14 +3,17 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/memory.h"
 #include "base/result.h"
 #include "hotspot/code_blob.h"
+#include "hotspot/edge_check.h"
 #include "hotspot/machine.h"
 #include "hotspot/methods.h"
 #include "hotspot/native_frames.h"
@@ -34,6 +37,10 @@ class StackWalker {
   // the lock record, on the stack; kReleasedByCode: only the code tells; 0: they are any stacks.
   static constexpr Address kReleasedByCode = 1;
   void set_released(Address lock_record) { released_ = lock_record; }
+  // Who can tell whether a bytecode calls a method. Compiled code of x86_64 pushes words in the midst of a method; where
+  // that makes an old word look like a return address, its caller would not have called it.
+  using CallCheck = std::function<Edge(const WalkedFrame& callee, const WalkedFrame& caller)>;
+  void set_call_check(CallCheck check) { call_check_ = std::move(check); }
   // Native frames become part of the stacks.
   void show_native() { shows_native_ = true; }
   // Before methods are forgotten.
@@ -80,6 +87,10 @@ class StackWalker {
         return_addresses_(kReturnAddresses),
         bytecodes_(kBytecodes) {}
 
+  [[nodiscard]] bool innermost_call_is_wrong(const WalkedStack& stack) const;
+  // Behind how many words that were pushed the innermost frame's caller makes sense. False: behind none.
+  bool walk_behind_pushed(const Fragment& fragment, size_t max_depth, WalkedStack& out, RememberedStack* remembered);
+
   const Memory* memory_;
   CodeBlobs* blobs_;
   Methods* methods_;
@@ -93,6 +104,8 @@ class StackWalker {
   const NativeFrames* native_ = nullptr;  // null: what is native can't be left
   bool shows_native_ = false;
   Address released_ = 0;
+  CallCheck call_check_;
+  Address pushed_ = 0;  // bytes below the innermost frame, which is compiled code
   uint64_t wrapper_anchor_ = 0;
   uint64_t anchor_sp_ = 0, anchor_pc_ = 0, anchor_fp_ = 0;
   Address continuation_entry_ = 0;        // Method* of the one that carriers enter virtual threads by; 0: not seen yet

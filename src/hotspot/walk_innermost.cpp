@@ -152,6 +152,15 @@ bool StackWalker::Walk::leave_compiled(const CodeBlob& blob) {
   Position caller;
   switch (state) {
     case FrameState::kComplete:
+      if (w_.pushed_ != 0) {
+        const Address end = frame_end + w_.pushed_;
+        const bool holds_caller = holds(end - 8) && holds(end - 16);
+        if (!holds_caller || !plausible({peek(end - 8), end, peek(end - 16)}, true)) {
+          return end_with(WalkEnd::kNoSender);
+        }
+        caller = {word(end - 8), end, word(end - 16)};
+        break;
+      }
       if (!holds(frame_end - 8)) return end_with(WalkEnd::kTooShort);
       caller = {word(frame_end - 8), frame_end, word(frame_end - 16)};
       // Around a call of a stub, what C1 has pushed for it lies below the frame.

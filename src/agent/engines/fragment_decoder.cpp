@@ -117,6 +117,11 @@ Result<std::unique_ptr<FragmentDecoder>> FragmentDecoder::make(EngineContext& co
                                            hotspot::Machine::host(), major, &decoder->native_);
   if (!walker) return std::move(walker).error();
   decoder->walker_ = std::make_unique<hotspot::StackWalker>(std::move(*walker));
+  if (decoder->edge_check_) {
+    decoder->walker_->set_call_check([self = decoder.get()](const auto& callee, const auto& caller) {
+      return self->check_edge(callee, caller);
+    });
+  }
   if (decoder->native_names_ != nullptr) decoder->walker_->show_native();
   if (context.options.save_fragments > 0 && is_sample(event)) {
     decoder->saver_ = std::make_unique<FragmentSaver>(context, memory, decoder->native_);
