@@ -334,6 +334,8 @@ bool StackWalker::Walk::leave_stub(const CodeBlob& blob) {
     // It pushes first where the exception was thrown, as if it had been called from there.
     if (f_.pc == blob.code_begin && try_caller({w_.machine_->thrown_at(f_), f_.sp, f_.fp})) return true;
     if (f_.pc == blob.code_begin + 1 && w_.machine_->thrown_at(f_) != 0 && try_caller(unsaved_return())) return true;
+  } else if (f_.pc == blob.code_begin && blob.kind == BlobKind::kRuntimeStub && try_caller(unsaved_return())) {
+    return true;  // in a recursion its frame would look right, too
   } else if (follow_stub(blob, at_, f_.general)) {
     return true;
   }
