@@ -2,6 +2,7 @@
 // machine can be decoded on the other.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -38,6 +39,13 @@ struct Followed {
   Address stack = 0;                  // where the bytes of the stack begin
   std::span<const uint8_t> bytes;
   Address code_begin = 0;  // where the code begins that is known; 0: at `at`
+};
+
+// Where the kernel puts the registers of whom a signal interrupts: in bytes from the stack pointer that the code has to
+// which signal handlers return.
+struct SignalFrame {
+  std::array<uint16_t, kGeneralRegisters> general;  // in the order of Fragment::general; 0: there is none
+  uint16_t pc, sp, fp;
 };
 
 class Machine {
@@ -119,6 +127,9 @@ class Machine {
   // The slot of the frame whose address is passed to a call, in bytes from sp, judged by the code up to its return
   // address.
   [[nodiscard]] virtual std::optional<int64_t> passed_slot(std::span<const uint8_t> code_up_to_return) const = 0;
+  // Is this the code by which a signal handler's caller asks the kernel to go on where the signal came, or just behind?
+  [[nodiscard]] virtual bool returns_from_signal(std::span<const uint8_t> code, size_t at) const = 0;
+  [[nodiscard]] virtual SignalFrame signal_frame() const = 0;
   // The frame pointer and the return address have just been pushed, and the frame pointer is not set yet.
   [[nodiscard]] virtual bool just_saved_pair(std::span<const uint8_t> code, size_t at) const = 0;
   // Is this code of the kind that linkers make, which only jumps on to another function? It has no frame.

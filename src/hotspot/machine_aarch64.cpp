@@ -172,6 +172,23 @@ class Aarch64 final : public Machine {
     }
     return std::nullopt;
   }
+  // mov x8, SYS_rt_sigreturn; svc 0
+  [[nodiscard]] bool returns_from_signal(std::span<const uint8_t> code, size_t at) const override {
+    constexpr uint32_t kMove = 0xd2801168, kCall = 0xd4000001;
+    for (const size_t place : {size_t{0}, size_t{4}, size_t{8}}) {
+      if (at < place || code.size() - (at - place) < 8) continue;
+      if (word_at(code, at - place) == kMove && word_at(code, at - place + 4) == kCall) return true;
+    }
+    return false;
+  }
+  // siginfo, then ucontext: flags, link, the other stack, 128 bytes for signals, and, aligned to 16, the address of a
+  // fault, x0 to x30, sp, pc.
+  [[nodiscard]] SignalFrame signal_frame() const override {
+    constexpr uint16_t kFirst = 128 + 176 + 8, kFp = 29;
+    SignalFrame frame{{}, kFirst + 8 * (kGeneralRegisters + 1), kFirst + 8 * kGeneralRegisters, kFirst + 8 * kFp};
+    for (size_t i = 0; i < frame.general.size(); ++i) frame.general[i] = static_cast<uint16_t>(kFirst + 8 * i);
+    return frame;
+  }
   [[nodiscard]] std::optional<ThawCall> thaw_call(std::span<const uint8_t> code) const override {
     // The call's second argument is 0, or why it returns: movz w1, #n, and orr w1, wzr, #n, which can't be 0.
     constexpr uint32_t kMovz = 0x52800001, kOrr = 0x320003e1;

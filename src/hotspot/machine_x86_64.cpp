@@ -120,6 +120,24 @@ class X8664 final : public Machine {
     return is_at(at) || (at >= kMove && is_at(at - kMove));
   }
   [[nodiscard]] Address thrown_at(const Fragment& fragment) const override { return fragment.general[kRdx]; }
+  // mov rax, SYS_rt_sigreturn; syscall
+  [[nodiscard]] bool returns_from_signal(std::span<const uint8_t> code, size_t at) const override {
+    constexpr uint8_t kReturn[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+    constexpr size_t kPlaces[] = {0, 7, 9};
+    return std::any_of(std::begin(kPlaces), std::end(kPlaces), [&](size_t place) {
+      return at >= place && code.size() - (at - place) >= sizeof(kReturn) &&
+             std::equal(std::begin(kReturn), std::end(kReturn), code.begin() + static_cast<std::ptrdiff_t>(at - place));
+    });
+  }
+  // ucontext: flags, link, the other stack, then r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip.
+  [[nodiscard]] SignalFrame signal_frame() const override {
+    constexpr uint16_t kFirst = 40;
+    constexpr auto place = [](int number) { return static_cast<uint16_t>(kFirst + 8 * number); };
+    SignalFrame frame{{}, place(16), place(15), place(10)};
+    constexpr int kNumbers[] = {13, 11, 14, 12, 9, 8, 10, 15, 0, 1, 2, 3, 4, 5, 6, 7};
+    for (size_t i = 0; i < std::size(kNumbers); ++i) frame.general[i] = place(kNumbers[i]);
+    return frame;
+  }
   // What C1 has pushed for a stub it pops right behind the call; rbp is popped by those who return. The code may also
   // begin before the call.
   [[nodiscard]] int64_t popped_after_call(std::span<const uint8_t> code) const override {

@@ -15,7 +15,7 @@ std::string_view name_of(WalkEnd end) {
 
 std::string_view name_of(WalkStart start) {
   constexpr std::string_view kNames[] = {"plain", "anchor",      "half-built frame", "adapter",
-                                         "stub",  "native leaf", "unwound"};
+                                         "stub",  "native leaf", "unwound",          "signal"};
   static_assert(std::size(kNames) == static_cast<size_t>(WalkStart::kCount));
   return kNames[static_cast<size_t>(start)];
 }
@@ -47,7 +47,13 @@ void StackWalker::walk(const Fragment& fragment, size_t max_depth, WalkedStack& 
   forgotten_.clear();
   ++walks_;
   if (remembered != nullptr && out.epoch != remembered->epoch()) remembered->clear();
-  Walk(*this, fragment, max_depth, remembered, out).run();
+  Walk walk(*this, fragment, max_depth, remembered, out);
+  walk.run();
+  if (const auto interrupted = walk.interrupted_by_signal()) {
+    out.start_over(fragment.sp, methods_->settled_epoch(), blobs_->moment());
+    Walk(*this, *interrupted, fragment, max_depth, remembered, out).run();
+    out.start = WalkStart::kSignal;
+  }
   if (innermost_call_is_wrong(out) && !walk_behind_pushed(fragment, max_depth, out, remembered)) {
     out.start_over(fragment.sp, methods_->settled_epoch(), blobs_->moment());
     Walk(*this, fragment, max_depth, remembered, out).run();

@@ -17,8 +17,12 @@ class StackWalker::Walk {
  public:
   // `remembered`: the thread's last stack, or null. What is wrong of it is thrown away.
   Walk(StackWalker& walker, const Fragment& fragment, size_t max_depth, RememberedStack* remembered, WalkedStack& out)
+      : Walk(walker, fragment, fragment, max_depth, remembered, out) {}
+  // `registers`: of an earlier moment, for which the fragment's stack still holds.
+  Walk(StackWalker& walker, const Fragment& registers, const Fragment& fragment, size_t max_depth,
+       RememberedStack* remembered, WalkedStack& out)
       : w_(walker),
-        f_(fragment),
+        f_(registers),
         max_depth_(max_depth),
         remembered_(remembered),
         out_(out),
@@ -27,6 +31,8 @@ class StackWalker::Walk {
         frozen_end_(fragment.frozen() + fragment.frozen_bytes) {}
 
   void run();
+  // The walk has ended in a signal handler: the registers of when the signal came.
+  [[nodiscard]] std::optional<Fragment> interrupted_by_signal() const;
 
  private:
   // --- the fragment ---
@@ -262,6 +268,9 @@ class StackWalker::Walk {
   // Where code that was put out of line goes on.
   [[nodiscard]] Address back_in_line(const CodeBlob& blob, Address pc) const;
 
+  // Does a signal handler return there?
+  [[nodiscard]] bool is_signal_return(Address pc) const;
+
   StackWalker& w_;
   const Fragment& f_;
   const size_t max_depth_;
@@ -271,6 +280,7 @@ class StackWalker::Walk {
   bool ended_ = false;
   bool in_step_ = false;       // what is read belongs to the last of out_.steps
   bool is_frozen_ = false;     // piece_ is of the heap
+  Address signal_frame_ = 0;   // sp where a signal handler returns to, if the walk has ended there
   bool piece_is_cut_ = false;  // of a frozen one: it goes on behind its end
   const uint8_t* frozen_;      // the next FrozenPart
   const uint8_t* const frozen_end_;

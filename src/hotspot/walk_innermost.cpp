@@ -474,6 +474,10 @@ bool StackWalker::Walk::leave_native(int depth) {
       case NativeStep::kTooShort:
         return end_with(WalkEnd::kTooShort);
       case NativeStep::kUnknown: {
+        if (is_signal_return(at_.pc)) {
+          signal_frame_ = at_.sp;
+          return false;
+        }
         const auto caller = depth == 0 ? return_from_leaf() : std::nullopt;
         if (!caller) return false;
         at_ = *caller;

@@ -46,6 +46,32 @@ StackWalker::Walk::NativeStep StackWalker::Walk::leave_native_frame(Position& at
   return NativeStep::kCaller;
 }
 
+bool StackWalker::Walk::is_signal_return(Address pc) const {
+  constexpr Address kAround = 16;
+  std::array<uint8_t, 2 * kAround> code;
+  // It may stand where a page begins.
+  if (w_.memory_->copy(code.data(), pc - kAround, code.size())) {
+    return w_.machine_->returns_from_signal(code, kAround);
+  }
+  return w_.memory_->copy(code.data(), pc, kAround) &&
+         w_.machine_->returns_from_signal(std::span(code).first(kAround), 0);
+}
+
+std::optional<Fragment> StackWalker::Walk::interrupted_by_signal() const {
+  if (signal_frame_ == 0) return std::nullopt;
+  const SignalFrame frame = w_.machine_->signal_frame();
+  const auto there = [&](uint16_t offset) { return holds(signal_frame_ + offset); };
+  if (!there(frame.pc) || !there(frame.sp) || !there(frame.fp)) return std::nullopt;
+  Fragment then = f_;
+  then.pc = peek(signal_frame_ + frame.pc);
+  then.sp = peek(signal_frame_ + frame.sp);
+  then.fp = peek(signal_frame_ + frame.fp);
+  for (size_t i = 0; i < frame.general.size(); ++i) {
+    then.general[i] = frame.general[i] != 0 ? peek(signal_frame_ + frame.general[i]) : 0;
+  }
+  return then.sp > signal_frame_ ? std::optional(then) : std::nullopt;
+}
+
 std::optional<Position> StackWalker::Walk::leave_undescribed() {
   const Position unsaved = unsaved_return();
   std::array<uint8_t, 1024> code;

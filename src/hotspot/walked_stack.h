@@ -57,7 +57,17 @@ enum class WalkEnd : uint8_t {
 std::string_view name_of(WalkEnd end);
 
 // How the first Java frame was found.
-enum class WalkStart : uint8_t { kPlain, kAnchor, kHalfBuilt, kAdapter, kStub, kNativeLeaf, kUnwound, kCount };
+enum class WalkStart : uint8_t {
+  kPlain,
+  kAnchor,
+  kHalfBuilt,
+  kAdapter,
+  kStub,
+  kNativeLeaf,
+  kUnwound,
+  kSignal,  // where a signal had come whose handler, of the JVM or of others, was running
+  kCount
+};
 std::string_view name_of(WalkStart start);
 
 // What a walk has read, frame by frame: where it was, and what it has found there.
