@@ -37,8 +37,8 @@ class StackWalker {
   // the lock record, on the stack; kReleasedByCode: only the code tells; 0: they are any stacks.
   static constexpr Address kReleasedByCode = 1;
   void set_released(Address lock_record) { released_ = lock_record; }
-  // Who can tell whether a bytecode calls a method. Compiled code of x86_64 pushes words in the midst of a method; where
-  // that makes an old word look like a return address, its caller would not have called it.
+  // Who can tell whether a bytecode calls a method. Compiled code of x86_64 pushes words in the midst of a method;
+  // where that makes an old word look like a return address, its caller would not have called it.
   using CallCheck = std::function<Edge(const WalkedFrame& callee, const WalkedFrame& caller)>;
   void set_call_check(CallCheck check) { call_check_ = std::move(check); }
   // Native frames become part of the stacks.

@@ -360,8 +360,8 @@ bool StackWalker::Walk::passes_sp(const CodeBlob& blob) {
 
 bool StackWalker::Walk::follow_stub(const CodeBlob& blob, const Position& stub, const uint64_t* general) {
   if (!w_.machine_->follows_code() || stub.pc < blob.code_begin || stub.pc >= blob.code_end) return false;
-  // Most of them are short; not more is read, and saved, than is needed: behind the interrupted instruction, and for those
-  // that go round in large loops before it, too.
+  // Most of them are short; not more is read, and saved, than is needed: behind the interrupted instruction, and for
+  // those that go round in large loops before it, too.
   struct Part {
     size_t before, behind;
   };

@@ -61,7 +61,7 @@ size_t X86Follower::vector(std::span<const uint8_t> code) {
   const int map = code[0] == 0xc5 ? 1 : code[0] == 0xc4 ? code[1] & 0x1f : code[1] & 7;
   const uint8_t opcode = code[prefix];
   if (map < 1 || map > 3) return 0;
-  if (map == 1 && opcode == 0x77) return prefix + 1;                           // vzeroupper
+  if (map == 1 && opcode == 0x77) return prefix + 1;  // vzeroupper
   const size_t operand = operand_length(code.subspan(prefix + 1));
   if (operand == 0) return 0;
   if ((map == 2 && opcode >= 0xf0) || (map == 3 && opcode == 0xf0)) {  // of general registers: andn, mulx, rorx, ..

@@ -72,7 +72,7 @@ class X86Follower {
   Address stack_;
   std::span<const uint8_t> bytes_;
   std::array<Value, x86::kRegisters> registers_{};
-  std::vector<Stored> stored_;           // since, the last one holds
+  std::vector<Stored> stored_;  // since, the last one holds
   std::vector<Fork> forks_;
   std::vector<Address> branches_;        // that were met; by where they end
   uint8_t popped_ = x86::kNoRegister;    // by the instruction before

@@ -42,6 +42,30 @@ TEST(X86Follower, a_stub_returns_behind_all_that_it_has_pushed) {
   EXPECT_FALSE(way->jumps);
 }
 
+TEST(X86Follower, a_loop_is_left_by_the_branch_that_leads_out_of_it) {
+  const Interrupted run({0x77, 0x08,                                // ja out
+                         0xc4, 0x43, 0x7b, 0xf0, 0xe8, 0x19,        // rorx r13d, r8d, 25
+                         0xeb, 0xf6,                                // jmp to the beginning
+                         0x48, 0x8b, 0xa4, 0x24, 0x10, 0,    0, 0,  // out: mov rsp, [rsp + 16]
+                         0x5d, 0xc3},                               // pop rbp; ret
+                        {1, 2, kStack + 24, 0x6666, kReturn, 3});
+  const auto way = run.way_out();
+  ASSERT_TRUE(way);
+  EXPECT_EQ(way->caller, (Position{kReturn, kStack + 40, 0x6666}));
+}
+
+TEST(X86Follower, a_loop_without_a_way_out_ends) {
+  EXPECT_FALSE(Interrupted({0x90, 0xeb, 0xfd}, {kReturn}).way_out());
+  EXPECT_FALSE(Interrupted({0x77, 0x00, 0x90, 0xeb, 0xfb}, {kReturn}).way_out()) << "the branch leads into it again";
+}
+
+TEST(X86Follower, what_bit_operations_of_vectors_kind_change_is_not_known_any_more) {
+  // andn rbp, rbx, rax; push rbp; pop; mov rsp, rbp; ret
+  EXPECT_FALSE(Interrupted({0xc4, 0xe2, 0xe0, 0xf2, 0xe8, 0x48, 0x8b, 0xe5, 0xc3}, {kReturn}).way_out());
+  // mulx r9, rax, rdx; ret
+  EXPECT_TRUE(Interrupted({0xc4, 0xe2, 0xfb, 0xf6, 0xc2, 0xc3}, {kReturn}).way_out());
+}
+
 TEST(X86Follower, an_adapter_takes_its_return_address_along_and_passes_on_where_it_was) {
   const Interrupted run({0x58,                    // pop rax
                          0x4c, 0x8b, 0xec,        // mov r13, rsp

@@ -63,3 +63,25 @@ def test_shares_with_every_frame_found(jdk, classes, tmp_path, clock):
     check_complete(document, 0.995)
     check_edges(document)
     check_roots(jdk, file)
+
+
+@pytest.mark.parametrize("mode", ["hash", "search", "null", "overflow"])
+@pytest.mark.parametrize("clock", ["perf", "ebpf"])
+def test_code_in_which_stacks_are_hard_to_tell(jdk, classes, tmp_path, mode, clock):
+    """Stubs that go round in loops, words that are pushed within a method, signal handlers of the JVM."""
+    if other_arch.is_asked_for():
+        pytest.skip("no perf events under qemu-user")
+    file = tmp_path / "out.jfr"
+    agent = f"-agentpath:{LIBRARY}=cpu,engine=fragment,clock={clock},interval=500us,file={file}"
+    with Program(jdk, classes, "HardCode", 3, mode, options=[*SERIAL, "-Xss320k", agent]) as program:
+        assert program.wait() == 0, program.errors
+    document = report(file)
+    if engine(document, "fragment")["mechanism"] != clock:
+        pytest.skip(engine(document, "fragment")["why"])
+    assert sum(walks(document).values()) > 1000, document["verdict"]
+    ends = walks(document)
+    # So many of such deep stacks are cut, for lack of room, or where more frames would come than are asked for.
+    fine = ("complete", "no Java frame", *(("too deep", "fragment too short") if mode == "overflow" else ()))
+    failed = {end: n for end, n in ends.items() if n and end not in fine}
+    assert sum(failed.values()) <= 0.005 * sum(ends.values()), ends
+    check_edges(document)

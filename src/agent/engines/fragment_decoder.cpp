@@ -118,9 +118,8 @@ Result<std::unique_ptr<FragmentDecoder>> FragmentDecoder::make(EngineContext& co
   if (!walker) return std::move(walker).error();
   decoder->walker_ = std::make_unique<hotspot::StackWalker>(std::move(*walker));
   if (decoder->edge_check_) {
-    decoder->walker_->set_call_check([self = decoder.get()](const auto& callee, const auto& caller) {
-      return self->check_edge(callee, caller);
-    });
+    decoder->walker_->set_call_check(
+        [self = decoder.get()](const auto& callee, const auto& caller) { return self->check_edge(callee, caller); });
   }
   if (decoder->native_names_ != nullptr) decoder->walker_->show_native();
   if (context.options.save_fragments > 0 && is_sample(event)) {
