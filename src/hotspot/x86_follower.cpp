@@ -200,7 +200,9 @@ std::optional<X86Follower::End> X86Follower::branch(const x86::Instruction& inst
 }
 
 bool X86Follower::has_been_at(Address branch) {
-  if (std::find(branches_.begin(), branches_.end(), branch) != branches_.end()) return true;
+  constexpr size_t kMost = 512;
+  const bool known = std::find(branches_.begin(), branches_.end(), branch) != branches_.end();
+  if (known || branches_.size() == kMost) return true;
   branches_.push_back(branch);
   return false;
 }

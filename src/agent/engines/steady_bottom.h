@@ -28,7 +28,7 @@ class SteadyBottom {
   }
 
  private:
-  uint64_t bottom_ = 0, for_ns_ = 0, needed_ns_ = 50'000'000;
+  uint64_t bottom_ = 0, for_ns_ = 0, needed_ns_ = 250'000'000;
 };
 
 }  // namespace tarsier::agent
