@@ -27,8 +27,8 @@ class X86Follower {
   X86Follower(std::span<const uint8_t> code, Address code_begin, const Followed& from);
 
   // Branches that depend on what is not known are not taken, unless that leads round and round: then the last one of
-  // those that lead on is. Calls are expected to come back, with the stack as it was
-  // and the registers that C functions preserve.
+  // those that lead on is. Calls are expected to come back, with the stack as it was and the registers that C functions
+  // preserve.
   End follow(bool to_call);
 
   [[nodiscard]] Address pc() const { return pc_; }

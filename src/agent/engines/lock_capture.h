@@ -73,11 +73,12 @@ class LockCapture final : public ThreadListener {
   void reentering(uint64_t monitor) noexcept;
   void reentered() noexcept;
 
-  // Where a hook was called from: what the caller's registers were.
+  // A lock record of which only the code that passes it tells, if it was compiled code that released.
   static constexpr uint64_t kRecordInCode = hotspot::StackWalker::kReleasedByCode;
+  // Where a hook was called from: what the caller's registers were.
   struct Caller {
     uint64_t pc, sp, fp;
-    // Of a release by compiled code; kRecordInCode: of one that may be, and of which only the code tells.
+    // Of a release by compiled code, or kRecordInCode.
     uint64_t lock_record = 0;
   };
   // What a hook has seen before it calls the original is told afterwards, maybe much later, to whoever records then:
