@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 #include <vector>
 
@@ -9,7 +10,8 @@ namespace tarsier {
 namespace {
 
 struct Ring {
-  explicit Ring(size_t capacity) : memory(capacity / 8), ring(reinterpret_cast<uint8_t*>(memory.data()), capacity) {}
+  explicit Ring(size_t capacity, size_t grain = MpscRing::kLeastGrain)
+      : memory(capacity / 8), ring(reinterpret_cast<uint8_t*>(memory.data()), capacity, grain) {}
   std::vector<uint64_t> memory;
   MpscRing ring;
 };
@@ -29,6 +31,29 @@ TEST(MpscRing, a_full_ring_answers_nullptr_and_is_whole_again_after_consuming) {
       EXPECT_EQ(payload[39], static_cast<uint8_t>(round));
     });
     EXPECT_EQ(consumed, reserved);
+    EXPECT_TRUE(r.ring.empty());
+  }
+}
+
+// With a large grain most of a record stays there: it must never be taken for one.
+TEST(MpscRing, what_old_records_have_left_is_no_record) {
+  constexpr size_t kGrain = 64;
+  Ring r(4096, kGrain);
+  uint64_t seed = 1;
+  for (int round = 0; round < 2'000; ++round) {
+    seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+    const size_t size = 1 + (seed >> 33) % 700;
+    uint8_t* payload = r.ring.reserve(size);
+    ASSERT_NE(payload, nullptr);
+    EXPECT_EQ((payload - MpscRing::kHeader - reinterpret_cast<uint8_t*>(r.memory.data())) % kGrain, 0);
+    std::fill_n(reinterpret_cast<uint32_t*>(payload), size / 4, 1U);  // as the state of one that is committed
+    EXPECT_EQ(r.ring.consume([](const uint8_t*, size_t) {}), 0U);
+    r.ring.commit(payload);
+    EXPECT_EQ(r.ring.consume([&](const uint8_t* at, size_t room) {
+      EXPECT_EQ(at, payload);
+      EXPECT_GE(room, size);
+    }),
+              1U);
     EXPECT_TRUE(r.ring.empty());
   }
 }

@@ -32,9 +32,10 @@ class FragmentCapture final : public SignalCapture {
   // Copied of a thread at once: of a deep stack all, as long as there is much room in the ring.
   static constexpr uint32_t kMaxStack = 32 << 10;
   static constexpr uint32_t kMaxDeepStack = 512 << 10;
+  static constexpr size_t kGrain = 512;  // of rings for fragments, which have some 10 KB
 
   FragmentCapture(Clock& clock, const hotspot::ThreadFields& fields, const Memory& memory) noexcept
-      : SignalCapture(clock, memory, sizeof(FragmentRecord)),
+      : SignalCapture(clock, memory, sizeof(FragmentRecord), kGrain),
         fields_(fields),
         self_(::getpid()),
         max_deep_stack_(std::clamp(static_cast<uint32_t>(memory.ring_size / 16), kMaxStack, kMaxDeepStack)) {}

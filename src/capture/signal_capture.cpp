@@ -25,9 +25,9 @@ uint64_t now_ns(clockid_t clock) noexcept {
 
 }  // namespace
 
-SignalCapture::SignalCapture(Clock& clock, const Memory& memory, size_t record_size) noexcept
+SignalCapture::SignalCapture(Clock& clock, const Memory& memory, size_t record_size, size_t grain) noexcept
     : clock_(clock),
-      ring_(memory.ring, memory.ring_size),
+      ring_(memory.ring, memory.ring_size, grain),
       threads_(memory.threads, memory.thread_slots),
       record_size_(record_size) {}
 

@@ -78,8 +78,8 @@ class SignalCapture : public Repeats {
   static void handle_signal(int signal, siginfo_t* info, void* ucontext) noexcept;
 
  protected:
-  // `record_size`: of the engine's record, which begins with a SampleHeader.
-  SignalCapture(Clock& clock, const Memory& memory, size_t record_size) noexcept;
+  // `record_size`: of the engine's record, which begins with a SampleHeader. `grain`: of the ring.
+  SignalCapture(Clock& clock, const Memory& memory, size_t record_size, size_t grain = MpscRing::kLeastGrain) noexcept;
 
   // Takes one sample: sees to weight, kernel frames and rest() of the clock.
   virtual void take(SampledThread& thread, const siginfo_t& info, void* ucontext, uint64_t now_ns) noexcept = 0;

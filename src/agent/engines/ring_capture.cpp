@@ -102,7 +102,7 @@ RingCapture::RingCapture(const hotspot::ThreadFields& fields, const Options& opt
       count_lost_(PerfSampler::probe(lost_probe(cpus_.front())) == 0),
       rings_(std::move(rings)),
       memory_(options.ring_bytes),
-      ring_(memory_.data(), memory_.size()) {}
+      ring_(memory_.data(), memory_.size(), capture::FragmentCapture::kGrain) {}
 
 RingCapture::~RingCapture() {
   silence();

@@ -9,8 +9,10 @@
 //   byte  0      4        8
 //        | size | state  | payload ... | next record
 //
-// `size` covers the header and is a multiple of 8. The consumer zeroes what it has read before it gives the room back,
-// so that a reserved but uncommitted record always reads as state 0.
+// `size` covers the header and is a multiple of the ring's grain, as is the place of every record. The consumer zeroes
+// all places where a record may begin before it gives the room back, so that one that is reserved, but not committed,
+// always reads as state 0. With a large grain that is little of a large record, which stays in the caches of those who
+// wrote it.
 #pragma once
 
 #include <atomic>
@@ -23,9 +25,12 @@ namespace tarsier {
 class MpscRing {
  public:
   static constexpr size_t kHeader = 8;
+  static constexpr size_t kLeastGrain = 8;
 
-  // `memory` is zeroed, aligned to 8 and `capacity` (a power of two) bytes long; the caller owns it.
-  MpscRing(uint8_t* memory, size_t capacity) noexcept : memory_(memory), capacity_(capacity) {}
+  // `memory` is zeroed, aligned to 8 and `capacity` (a power of two) bytes long; the caller owns it. `grain` is a power
+  // of two; records begin and end at multiples of it.
+  MpscRing(uint8_t* memory, size_t capacity, size_t grain = kLeastGrain) noexcept
+      : memory_(memory), capacity_(capacity), grain_(grain) {}
   MpscRing(const MpscRing&) = delete;
   MpscRing& operator=(const MpscRing&) = delete;
 
@@ -39,7 +44,7 @@ class MpscRing {
 
   [[nodiscard]] uint8_t* reserve(size_t payload) noexcept {
     if (payload > capacity_ / 2) return nullptr;  // also keeps the sums below from wrapping
-    const uint64_t size = (payload + kHeader + 7) & ~size_t{7};
+    const uint64_t size = (payload + kHeader + grain_ - 1) & ~(grain_ - 1);
     uint64_t head = head_.load(std::memory_order_relaxed);
     // Bounded: each failed exchange means that another producer got its room; after many of those we are in a storm
     // and dropping is the polite answer.
@@ -68,7 +73,7 @@ class MpscRing {
   void abandon(uint8_t* payload) noexcept { state_of(payload - kHeader).store(kSkipped, std::memory_order_release); }
 
   // Calls visit(const uint8_t* payload, size_t room) for every record committed so far, but for no more than `at_most`;
-  // returns how many. `room` is the payload's size rounded up to 8. One consumer only.
+  // returns how many. `room` is the payload's size, rounded up. One consumer only.
   template <class Visit>
   size_t consume(Visit&& visit, size_t at_most = SIZE_MAX) {
     size_t count = 0;
@@ -82,9 +87,7 @@ class MpscRing {
         visit(static_cast<const uint8_t*>(record + kHeader), static_cast<size_t>(size - kHeader));
         ++count;
       }
-      std::memset(record + kHeader, 0, size - kHeader);
-      store_size(record, 0);
-      state_of(record).store(0, std::memory_order_relaxed);
+      clear(record, size);
       tail += size;
       tail_.store(tail, std::memory_order_release);
     }
@@ -115,13 +118,20 @@ class MpscRing {
     word(record, 0).store(static_cast<uint32_t>(size), std::memory_order_relaxed);
   }
   static uint64_t load_size(uint8_t* record) noexcept { return word(record, 0).load(std::memory_order_relaxed); }
+  void clear(uint8_t* record, uint64_t size) const noexcept {
+    if (grain_ == kLeastGrain) {
+      std::memset(record + kHeader, 0, size - kHeader);
+      size = kHeader;
+    }
+    for (uint64_t at = 0; at < size; at += grain_) state_of(record + at).store(0, std::memory_order_relaxed);
+  }
   void publish(uint64_t offset, uint64_t size, uint32_t state) noexcept {
     store_size(memory_ + offset, size);
     state_of(memory_ + offset).store(state, std::memory_order_release);
   }
 
   uint8_t* const memory_;
-  const size_t capacity_;
+  const size_t capacity_, grain_;
   // On lines of their own: producers hammer head_, the consumer writes tail_.
   alignas(64) std::atomic<uint64_t> head_{0};
   alignas(64) std::atomic<uint64_t> tail_{0};
