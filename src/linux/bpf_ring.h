@@ -29,6 +29,11 @@ class BpfRing {
   BpfRing& operator=(BpfRing&& other) noexcept;
   ~BpfRing();
 
+  // Bytes that wait to be consumed.
+  [[nodiscard]] size_t used() const {
+    return std::atomic_ref(*const_cast<uint64_t*>(producer_)).load(std::memory_order_relaxed) - *consumer_;
+  }
+
   // Calls visit(const uint8_t* payload, size_t size) for every record that is complete, but for no more than `at_most`;
   // returns how many.
   template <class Visit>

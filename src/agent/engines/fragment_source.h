@@ -25,6 +25,8 @@ class FragmentSource : public ThreadListener {
   // The rest is the session thread's.
   // Visits the samples that there are, `at_most` so many; returns how many there were.
   virtual size_t consume(const Visit& visit, size_t at_most) = 0;
+  // Bytes of the ring that they wait in.
+  [[nodiscard]] virtual size_t used() const = 0;
   // About once a second: visits those that had to wait for something.
   virtual void settle(const Visit&) {}
   // After silence(), when no thread comes or goes any more: what has been taken can be consumed.

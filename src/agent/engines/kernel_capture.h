@@ -32,6 +32,7 @@ class KernelCapture final : public FragmentSource {
   Status start() override;
   void silence() noexcept override;
   size_t consume(const Visit& visit, size_t at_most) override;
+  [[nodiscard]] size_t used() const override { return ring_.used(); }
   // Samples whose threads were not known.
   void settle(const Visit& visit) override;
   [[nodiscard]] linux::bpf::Counters counters() const;  // of all CPUs

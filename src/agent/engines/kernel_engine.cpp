@@ -6,6 +6,7 @@
 #include "agent/engines/fragment_decoding.h"
 #include "agent/engines/fragment_source.h"
 #include "agent/engines/kernel_capture.h"
+#include "agent/engines/patience.h"
 #include "agent/engines/ring_capture.h"
 #include "base/clock.h"
 
@@ -19,6 +20,7 @@ class KernelEngine final : public Engine {
   Result<control::EngineReport> probe() override;
   Status start() override;
   bool drain() override;
+  [[nodiscard]] Nanos patience() const override { return patience_.now(); }
   void settle() override;
   void silence() override {
     if (source_ != nullptr) source_->silence();
@@ -42,6 +44,8 @@ class KernelEngine final : public Engine {
   std::unique_ptr<FragmentSource> source_;
   FragmentSource::Visit decode_;
   bool stopped_ = false;
+  bool drained_ = true;  // the last time there was nothing more
+  Patience patience_;
   Nanos decoding_time_;  // CPU time of our own thread
   EngineStats last_stats_;
 };
@@ -101,12 +105,14 @@ Status KernelEngine::start() {
 
 bool KernelEngine::drain() {
   if (stopped_) return false;
+  if (drained_) patience_.see(source_->used(), FragmentDecoding::ring_bytes(context_.options));
   const Nanos start = clock_now(CLOCK_THREAD_CPUTIME_ID);
   if (context_.options.native) decoding_->look_for_jvm_threads();
   decoding_->decoder().begin();
   const size_t count = source_->consume(decode_, kPiece);
   if (count > 0) decoding_time_ = decoding_time_ + (clock_now(CLOCK_THREAD_CPUTIME_ID) - start);
-  return count == kPiece;
+  drained_ = count < kPiece;
+  return !drained_;
 }
 
 void KernelEngine::settle() {

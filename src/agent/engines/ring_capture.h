@@ -40,6 +40,7 @@ class RingCapture final : public FragmentSource {
   Status start() override;
   void silence() noexcept override;
   size_t consume(const Visit& visit, size_t at_most) override;
+  [[nodiscard]] size_t used() const override { return ring_.used(); }
   void finish() override;
   capture::JavaBottoms& bottoms() override { return *bottoms_; }
   void add_to(EngineStats& stats) const override;

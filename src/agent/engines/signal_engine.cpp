@@ -129,11 +129,7 @@ void SignalEngine::give_up_signal() {
 bool SignalEngine::drain() {
   if (capture_ == nullptr) return false;
   if (missing_.empty() && !signal_->still_ours()) give_up_signal();
-  if (drained_) {
-    // Deep stacks are copied whole only while there is much room.
-    const bool fills = capture_->ring().used() > ring_.size() / 32;
-    patience_ = fills ? kLeastPatience : std::min(Nanos(patience_.count * 2), kMostPatience);
-  }
+  if (drained_) patience_.see(capture_->ring().used(), ring_.size());
   const Nanos start = clock_now(CLOCK_THREAD_CPUTIME_ID);
   begin_decoding();
   const size_t count = capture_->ring().consume([this](const uint8_t* record, size_t) { decode(record); }, kPiece);

@@ -10,6 +10,7 @@
 #include "agent/engines/clock_choice.h"
 #include "agent/engines/clock_with_spare.h"
 #include "agent/engines/engine.h"
+#include "agent/engines/patience.h"
 #include "base/mapping.h"
 #include "capture/signal_capture.h"
 #include "linux/signals.h"
@@ -23,7 +24,7 @@ class SignalEngine : public Engine {
   ~SignalEngine() override;
   Status start() override;
   bool drain() override;
-  Nanos patience() const override { return patience_; }
+  Nanos patience() const override { return patience_.now(); }
   void silence() override { capture::SignalCapture::activate(nullptr); }
   void stop() override;
   EngineStats stats() override { return capture_ != nullptr ? read_stats() : last_stats_; }
@@ -68,8 +69,7 @@ class SignalEngine : public Engine {
   std::unique_ptr<capture::SignalCapture> capture_;
   std::unique_ptr<SignalSampler> sampler_;
   Nanos decoding_;  // CPU time of our own thread
-  static constexpr Nanos kLeastPatience = millis(10), kMostPatience = millis(50);
-  Nanos patience_ = kLeastPatience;
+  Patience patience_;
   bool drained_ = true;  // the last time there was nothing more
   EngineStats last_stats_;
   std::string missing_;
