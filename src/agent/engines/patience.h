@@ -12,15 +12,16 @@ namespace tarsier::agent {
 class Patience {
  public:
   [[nodiscard]] Nanos now() const { return now_; }
-  // `used`: of the ring, before a batch is decoded.
+  // `used`: of the ring, before a batch is decoded. The next time it is to be an eighth.
   void see(size_t used, size_t ring_bytes) {
-    const bool fills = used > ring_bytes / 8;
-    now_ = fills ? kLeast : std::min(Nanos(now_.count * 2), kMost);
+    const double wanted = static_cast<double>(ring_bytes) / 8;
+    const double factor = std::min(wanted / static_cast<double>(std::max<size_t>(used, 1)), 2.0);
+    now_ = std::clamp(Nanos(static_cast<int64_t>(static_cast<double>(now_.count) * factor)), kLeast, kMost);
   }
 
  private:
-  static constexpr Nanos kLeast = millis(10), kMost = millis(50);
-  Nanos now_ = kLeast;
+  static constexpr Nanos kLeast = millis(2), kMost = millis(50);
+  Nanos now_ = millis(10);
 };
 
 }  // namespace tarsier::agent
