@@ -18,6 +18,7 @@ class CodeImage {
  public:
   static constexpr int kSegments = 64, kSegment = 128;
   static constexpr int32_t kFrame = 48;        // bytes of the compiled method's frame
+  static constexpr int32_t kOriginalPc = 8;    // from sp of that frame, while it is to be deoptimised
   static constexpr int32_t kSavedAnchor = 16;  // from sp of the upcall stub's frame
 
   // `exports_upcalls`: says where an upcall stub tells of its frame, as 25 does.
@@ -37,6 +38,9 @@ class CodeImage {
     jvm.image.put<uint32_t>(upcall - 4, 0x94000000);  // bl
     jvm.image.put<int32_t>(upcall_stub + 112, kSavedAnchor);
     interpreter = blob(56, 8, "Interpreter", 0) + 64;
+    deopt_handler = compiled + 160;
+    jvm.image.put(compiled_ + 64, deopt_handler);
+    jvm.image.put<int32_t>(compiled_ + 88, kOriginalPc);
     debug_information();
     heaps();
     queue_of_interpreter();
@@ -94,11 +98,12 @@ class CodeImage {
   void know(Address method) {
     if (methods_->at(method) == nullptr) std::abort();
   }
+  void set_released_by_code() { walker_->set_released(StackWalker::kReleasedByCode); }
   void set_moment(uint64_t moment) { blobs_->set_moment(moment); }
 
   Jvm jvm;
-  Address call_stub_return = 0, wrapper = 0, compiled = 0, return_barrier = 0, upcall = 0,
-          interpreter = 0;                                                      // pcs
+  Address call_stub_return = 0, wrapper = 0, compiled = 0, return_barrier = 0, upcall = 0, interpreter = 0,
+          deopt_handler = 0;                                                    // pcs
   static constexpr Address kOuter = 0xA000, kInner = 0xB000, kNative = 0xC000;  // Method*
 
  private:

@@ -64,17 +64,29 @@ bool call_has_monitor(const CodeBlob& blob, uint8_t excluded, int64_t slot, cons
   });
 }
 
-// Whom that one has called that has the monitor.
-uint32_t called_with_monitor(const CodeBlob& blob, uint8_t excluded, int64_t slot, const Scope& caller) {
-  Scope scope{};
+struct Called {
+  uint32_t scope = 0;  // 0: nobody
+  bool several = false;
+};
+
+// Whom that one has called that has the monitor. Regions one after another use the same slot.
+Called called_with_monitor(const CodeBlob& blob, uint8_t excluded, int64_t slot, const Scope& caller) {
+  Called called;
+  Scope scope{}, callee{}, found{};
   for (const PcDesc& desc : blob.pcs) {
-    auto offset = static_cast<uint32_t>(std::max(desc.scope_offset, 0));
-    for (uint32_t callee = 0; read_scope(blob.scopes, offset, excluded, scope); offset = scope.caller_offset) {
-      if (callee != 0 && same_call(blob, excluded, scope, caller)) return callee;
-      callee = has_monitor(blob, excluded, offset, slot) ? offset : 0;
+    uint32_t callee_offset = 0;
+    for (auto offset = static_cast<uint32_t>(std::max(desc.scope_offset, 0));
+         read_scope(blob.scopes, offset, excluded, scope); offset = scope.caller_offset) {
+      if (callee_offset != 0 && same_call(blob, excluded, scope, caller)) {
+        called.several = called.several || (called.scope != 0 && !same_call(blob, excluded, callee, found));
+        called.scope = callee_offset;
+        found = callee;
+      }
+      callee_offset = has_monitor(blob, excluded, offset, slot) ? offset : 0;
+      callee = scope;
     }
   }
-  return 0;
+  return called;
 }
 
 }  // namespace
@@ -84,7 +96,9 @@ uint32_t find_lock_scope_by(const CodeBlob& blob, uint8_t excluded, int64_t slot
   Scope scope{};
   if (!read_scope(blob.scopes, described, excluded, scope)) return 0;
   if (scope.bci < 0 && !is_synchronized) {
-    if (const uint32_t left = called_with_monitor(blob, excluded, slot, scope)) return left;
+    const Called left = called_with_monitor(blob, excluded, slot, scope);
+    if (left.several) return 0;
+    if (left.scope != 0) return left.scope;
   }
   return call_has_monitor(blob, excluded, slot, scope) ? described : 0;
 }

@@ -18,8 +18,8 @@ uint32_t find_lock_scope(const CodeBlob& blob, uint8_t excluded, int64_t slot, A
 
 // The same by the debug information that there is for code that releases all the same: `described`, a scope that was
 // noted for something near. It is that one if it has the monitor. When an exception leaves an inlined synchronized
-// method, the code is described as being in its caller, at no bytecode: then it is who was left, a method that that one
-// has called, unless `described` is synchronized itself. 0: it is neither.
+// method, the code is described as being in its caller, at no bytecode: then it is who was left, the only method with
+// the monitor that that one has called, unless `described` is synchronized itself. 0: it is neither.
 uint32_t find_lock_scope_by(const CodeBlob& blob, uint8_t excluded, int64_t slot, uint32_t described,
                             bool is_synchronized);
 

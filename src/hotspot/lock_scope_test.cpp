@@ -82,6 +82,18 @@ TEST_F(LockScope, who_is_left_by_an_exception_is_described_as_its_caller) {
   EXPECT_EQ(find_lock_scope_by(blob, 0, 16, calls, false), 0U);
 }
 
+TEST_F(LockScope, of_several_that_may_have_been_left_by_an_exception_none_is) {
+  const uint8_t outer = scope(0, 1, monitors(16));
+  const uint8_t first = scope(outer, 3, monitors(16)), again = scope(outer, 3, monitors(16)),
+                second = scope(outer, 4, monitors(16));
+  const uint8_t gone = put({0, 1, 0, 0, 0, 0});
+  desc(0x20, first);
+  desc(0x30, again);
+  EXPECT_NE(find_lock_scope_by(blob, 0, 16, gone, false), 0U);
+  desc(0x40, second);
+  EXPECT_EQ(find_lock_scope_by(blob, 0, 16, gone, false), 0U);
+}
+
 TEST_F(LockScope, of_several_methods_none_is_the_only_one) {
   const uint8_t outer = scope(0, 1, 0);
   desc(0x20, scope(outer, 2, monitors(16)));
@@ -133,6 +145,10 @@ TEST(X8664Release, where_code_goes_on_and_where_it_is_reached_from) {
   in_line[2] = 0x90;
   EXPECT_EQ(machine.reached_from(in_line, code.size()), code.size()) << "nothing has jumped over it";
   EXPECT_EQ(machine.passed_slot(code), 0x20);
+  // lea rdx, [rsp + 0x30]; call; mov rdi, rax; call: of another call
+  EXPECT_EQ(machine.passed_slot(
+                Bytes{0x90, 0x48, 0x8d, 0x54, 0x24, 0x30, 0xe8, 0, 0, 0, 0, 0x48, 0x8b, 0xf8, 0xe8, 0, 0, 0, 0}),
+            std::nullopt);
   // lea rdx, [rsp + 0x120]; call
   EXPECT_EQ(machine.passed_slot(Bytes{0x90, 0x48, 0x8d, 0x94, 0x24, 0x20, 1, 0, 0, 0xe8, 0, 0, 0, 0}), 0x120);
   EXPECT_EQ(machine.passed_slot(Bytes{0x90, 0x48, 0x8d, 0x44, 0x24, 0x20, 0xe8, 0, 0, 0, 0}), std::nullopt);  // rax

@@ -70,7 +70,7 @@ class X8664 final : public Machine {
     if (!distance) return std::nullopt;
     return return_address + static_cast<Address>(int64_t{*distance});
   }
-  // lea rdx or rsi, [rsp + n]
+  // lea rdx or rsi, [rsp + n], from which the code runs on to the call
   [[nodiscard]] std::optional<int64_t> passed_slot(std::span<const uint8_t> code) const override {
     constexpr size_t kBytes = 8, kFarthest = 32;
     for (size_t at = code.size() - std::min(code.size(), kBytes); at > 0 && code.size() - at <= kFarthest; --at) {
@@ -79,6 +79,7 @@ class X8664 final : public Machine {
       const bool is_far = (c[2] & 0xc7) == 0x84;
       if ((c[0] != 0x48 && c[0] != 0x4c) || c[1] != 0x8d || ((c[2] & 0xc7) != 0x44 && !is_far) || c[3] != 0x24)
         continue;
+      if (!runs_on_to(code, at)) return std::nullopt;
       const int64_t slot = is_far ? int64_t{number_at(c, 4)} : static_cast<int8_t>(c[4]);
       const int number = (c[2] >> 3 & 7) | (c[0] == 0x4c ? 8 : 0);
       if (number == x86::kRdx || number == x86::kRsi) return slot;

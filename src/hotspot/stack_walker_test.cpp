@@ -77,6 +77,26 @@ TEST(StackWalker, starts_at_the_anchor_where_the_thread_has_left_java) {
   EXPECT_EQ(code.walk(stack.bytes(48)).end, WalkEnd::kNoJavaFrame);
 }
 
+// wrapper <- compiled, which will be deoptimised when it is returned to <- call stub.
+TEST(StackWalker, who_has_called_the_method_that_releases_keeps_its_inlined_methods_while_it_is_deoptimised) {
+  CodeImage code;
+  code.open();
+  StackImage stack = two_frames(code);
+  stack.fragment.pc = 0x1234;  // in the JVM, which the native method has called
+  stack.fragment.thread_state = 4;
+  stack.fragment.anchor = {StackImage::at(0), code.wrapper, 0};
+  stack[5] = code.deopt_handler;
+  stack[6 + CodeImage::kOriginalPc / 8] = code.compiled;
+  for (const bool releases : {false, true}) {
+    if (releases) code.set_released_by_code();
+    const WalkedStack walked = code.walk(stack.bytes(48));
+    EXPECT_EQ(walked.end, WalkEnd::kComplete) << name_of(walked.end);
+    ASSERT_EQ(walked.frames.size(), 3u) << releases;
+    EXPECT_EQ(walked.frames[1].method, CodeImage::kInner);
+    EXPECT_EQ(walked.frames[2].bci, 7);
+  }
+}
+
 // compiled <- upcall stub <- C code that the compiled method's caller, a native wrapper, has called.
 StackImage upcalled(const CodeImage& code) {
   StackImage stack(64);

@@ -252,8 +252,9 @@ void StackWalker::Walk::add_compiled(const CodeBlob& blob, Address pc, Address s
   const FrameKind outermost = blob.level == kHighestTier ? FrameKind::kC2 : FrameKind::kC1;
   if (at_entry) return add(outermost, blob.method, 0, &blob);
   // Between two places that have debug information the next one holds.
-  // Whoever releases is interrupted at its call, or has called a stub that does it.
-  const Address return_address = at_.pc == f_.pc ? pc + 4 : at_.pc;
+  // Whoever releases is interrupted at its call, or has called a stub that does it. Where the frame is to be
+  // deoptimised, `pc` is where it will go on, not what it was found by.
+  const Address return_address = at_.pc == f_.pc ? pc + 4 : exact ? pc : at_.pc;
   const auto releasing = releasing_scope(blob, return_address, sp);
   const PcDesc* desc = releasing ? nullptr : exact ? blob.at(pc) : blob.at_or_after(pc + 1);
   // A collector's barrier of C2, behind all that has debug information: it holds where the barrier goes on.

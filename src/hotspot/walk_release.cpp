@@ -52,8 +52,14 @@ bool StackWalker::Walk::is_synchronized(const CodeBlob& blob, uint32_t offset) c
 std::optional<uint32_t> StackWalker::Walk::releasing_scope_by_code(const CodeBlob& blob, Address return_address) const {
   const PcDesc* desc = blob.at(return_address);
   const uint8_t excluded = w_.blobs_->excluded_byte();
+  const auto is_java = [](const WalkedFrame& frame) {
+    return frame.kind != FrameKind::kStub && frame.kind != FrameKind::kLibrary;
+  };
+  // Another method releases, or a stub that is called as methods are.
   const bool has_called = !out_.frames.empty();
-  if (desc != nullptr && has_called) return std::nullopt;
+  if (has_called && (desc != nullptr || std::any_of(out_.frames.begin(), out_.frames.end(), is_java))) {
+    return std::nullopt;
+  }
   const uint32_t described = desc != nullptr ? static_cast<uint32_t>(std::max(desc->scope_offset, 0)) : 0;
   std::array<uint8_t, 64> code{};
   const size_t size = std::min<Address>(code.size(), return_address - blob.code_begin);
