@@ -54,7 +54,7 @@ void StackWalker::walk(const Fragment& fragment, size_t max_depth, WalkedStack& 
     Walk(*this, *interrupted, fragment, max_depth, remembered, out).run();
     out.start = WalkStart::kSignal;
   }
-  if (innermost_call_is_wrong(out) && !walk_behind_pushed(fragment, max_depth, out, remembered)) {
+  if (innermost_call(out) == Edge::kWrong && !walk_behind_pushed(fragment, max_depth, out, remembered)) {
     out.start_over(fragment.sp, methods_->settled_epoch(), blobs_->moment());
     Walk(*this, fragment, max_depth, remembered, out).run();
   }
@@ -67,30 +67,42 @@ void StackWalker::walk(const Fragment& fragment, size_t max_depth, WalkedStack& 
   }
 }
 
-bool StackWalker::innermost_call_is_wrong(const WalkedStack& stack) const {
-  if (!call_check_ || !machine_->follows_code() || stack.start != WalkStart::kPlain) return false;
+std::optional<Edge> StackWalker::innermost_call(const WalkedStack& stack) const {
+  if (!call_check_ || !machine_->follows_code() || stack.start != WalkStart::kPlain) return std::nullopt;
   size_t innermost = 0;
   while (innermost < stack.new_frames() && stack.frames[innermost].kind == FrameKind::kInlined) ++innermost;
-  if (innermost >= stack.new_frames() || innermost + 1 >= stack.size()) return false;
+  if (innermost >= stack.new_frames() || innermost + 1 >= stack.size()) return std::nullopt;
   const WalkedFrame& callee = stack.frames[innermost];
   const WalkedFrame& caller = stack.at(innermost + 1);
   const bool compiled = callee.kind == FrameKind::kC1 || callee.kind == FrameKind::kC2;
-  return compiled && !callee.called_by_vm && callee.info != nullptr && caller.info != nullptr &&
-         call_check_(callee, caller) == Edge::kWrong;
+  if (!compiled || callee.called_by_vm || callee.info == nullptr || caller.info == nullptr) return std::nullopt;
+  return call_check_(callee, caller);
 }
 
 bool StackWalker::walk_behind_pushed(const Fragment& fragment, size_t max_depth, WalkedStack& out,
                                      RememberedStack* remembered) {
   constexpr Address kMost = 256;
-  bool found = false;
-  for (pushed_ = 8; pushed_ <= kMost && !found; pushed_ += 8) {
+  const auto walk_behind = [&](Address pushed) {
+    pushed_ = pushed;
     out.start_over(fragment.sp, methods_->settled_epoch(), blobs_->moment());
     Walk(*this, fragment, max_depth, remembered, out).run();
+    pushed_ = 0;
     const bool goes_on = out.complete() || out.end == WalkEnd::kTooShort || out.end == WalkEnd::kTooDeep;
-    found = goes_on && !innermost_call_is_wrong(out);
+    return goes_on ? innermost_call(out) : std::nullopt;
+  };
+  // A caller of which it can't be told what it calls must be the only one: behind the right one lie its own callers.
+  Address doubtful = 0;
+  bool several = false;
+  for (Address pushed = 8; pushed <= kMost; pushed += 8) {
+    const auto call = walk_behind(pushed);
+    if (call == Edge::kRight) return true;
+    if (call != Edge::kUncheckable) continue;
+    several = doubtful != 0;
+    if (!several) doubtful = pushed;
   }
-  pushed_ = 0;
-  return found;
+  if (doubtful == 0 || several) return false;
+  walk_behind(doubtful);
+  return true;
 }
 
 }  // namespace tarsier::hotspot

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -87,7 +88,8 @@ class StackWalker {
         return_addresses_(kReturnAddresses),
         bytecodes_(kBytecodes) {}
 
-  [[nodiscard]] bool innermost_call_is_wrong(const WalkedStack& stack) const;
+  // What the check says of the innermost frame's call; nothing: it was not asked.
+  [[nodiscard]] std::optional<Edge> innermost_call(const WalkedStack& stack) const;
   // Behind how many words that were pushed the innermost frame's caller makes sense. False: behind none.
   bool walk_behind_pushed(const Fragment& fragment, size_t max_depth, WalkedStack& out, RememberedStack* remembered);
 

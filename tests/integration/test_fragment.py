@@ -73,7 +73,9 @@ def test_code_in_which_stacks_are_hard_to_tell(jdk, classes, tmp_path, mode, clo
         pytest.skip("no perf events under qemu-user")
     file = tmp_path / "out.jfr"
     agent = f"-agentpath:{LIBRARY}=cpu,engine=fragment,clock={clock},interval=500us,file={file}"
-    with Program(jdk, classes, "HardCode", 3, mode, options=[*SERIAL, "-Xss320k", agent]) as program:
+    # The second compiler asks for null once that has happened; the first one leaves it to the signal.
+    compiler = ["-XX:TieredStopAtLevel=1"] if mode == "null" else []
+    with Program(jdk, classes, "HardCode", 3, mode, options=[*SERIAL, "-Xss320k", *compiler, agent]) as program:
         assert program.wait() == 0, program.errors
     document = report(file)
     if engine(document, "fragment")["mechanism"] != clock:
@@ -83,5 +85,11 @@ def test_code_in_which_stacks_are_hard_to_tell(jdk, classes, tmp_path, mode, clo
     # So many of such deep stacks are cut, for lack of room, or where more frames would come than are asked for.
     fine = ("complete", "no Java frame", *(("too deep", "fragment too short") if mode == "overflow" else ()))
     failed = {end: n for end, n in ends.items() if n and end not in fine}
-    assert sum(failed.values()) <= 0.005 * sum(ends.values()), ends
+    assert sum(failed.values()) <= (0.01 if mode == "null" else 0.005) * sum(ends.values()), ends
     check_edges(document)
+    # Is it what it is meant to be? Signals of ours wait until the JVM's handler is over; 8 and 11 have fewer stubs.
+    started = {name: n for name, n in engine(document, "fragment")["counters"].items() if name.startswith("started by")}
+    if mode == "null" and clock == "ebpf":
+        assert started["started by: signal"] >= 0.05 * sum(started.values()), started
+    if mode == "hash" and jdk.major >= 17:
+        assert started["started by: stub"] >= 0.05 * sum(started.values()), started
