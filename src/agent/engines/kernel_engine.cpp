@@ -105,13 +105,14 @@ Status KernelEngine::start() {
 
 bool KernelEngine::drain() {
   if (stopped_) return false;
-  if (drained_) patience_.see(source_->used(), FragmentDecoding::ring_bytes(context_.options));
+  if (drained_) patience_.begin(source_->used(), FragmentDecoding::ring_bytes(context_.options), monotonic_now());
   const Nanos start = clock_now(CLOCK_THREAD_CPUTIME_ID);
   if (context_.options.native) decoding_->look_for_jvm_threads();
   decoding_->decoder().begin();
   const size_t count = source_->consume(decode_, kPiece);
   if (count > 0) decoding_time_ = decoding_time_ + (clock_now(CLOCK_THREAD_CPUTIME_ID) - start);
   drained_ = count < kPiece;
+  if (drained_) patience_.end(source_->used(), monotonic_now());
   return !drained_;
 }
 

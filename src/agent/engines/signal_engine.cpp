@@ -129,12 +129,13 @@ void SignalEngine::give_up_signal() {
 bool SignalEngine::drain() {
   if (capture_ == nullptr) return false;
   if (missing_.empty() && !signal_->still_ours()) give_up_signal();
-  if (drained_) patience_.see(capture_->ring().used(), ring_.size());
+  if (drained_) patience_.begin(capture_->ring().used(), ring_.size(), monotonic_now());
   const Nanos start = clock_now(CLOCK_THREAD_CPUTIME_ID);
   begin_decoding();
   const size_t count = capture_->ring().consume([this](const uint8_t* record, size_t) { decode(record); }, kPiece);
   if (count > 0) decoding_ = decoding_ + (clock_now(CLOCK_THREAD_CPUTIME_ID) - start);
   drained_ = count < kPiece;
+  if (drained_) patience_.end(capture_->ring().used(), monotonic_now());
   return !drained_;
 }
 
