@@ -12,7 +12,7 @@
 namespace tarsier::agent {
 namespace {
 
-constexpr size_t kRingSize = 64 << 10;  // 780 pauses; it is emptied some fifty times a second
+constexpr size_t kRingSize = 64 << 10;  // 780 pauses; it is emptied twenty times a second at least
 // Since then sun.rt.safepointTime is the time in which all threads stood still; up to 12 it begins when they are asked
 // to stop, with sun.rt.safepointSyncTime in it. (As sources of OpenJDK before and after that have it; measured with 17
 // and 25 against -Xlog:safepoint: equal to the nanosecond.)

@@ -86,6 +86,9 @@ Status check_value(const Option& option, std::string_view value) {
       if (parsed && parsed->count < option.min) {
         return usage("'" + std::string(value) + "' is too short; the least is " + format_duration(Nanos(option.min)));
       }
+      if (parsed && option.max != 0 && parsed->count > option.max) {
+        return usage("'" + std::string(value) + "' is too long; the most is " + format_duration(Nanos(option.max)));
+      }
       return outcome(parsed);
     }
     case Kind::kRange: {
@@ -238,7 +241,9 @@ std::string explained(const Option& option) {
   std::string text(option.help);
   if (!option.allowed.empty()) text.append(": ").append(listed(option.allowed, ", "));
   const std::string_view without = option.fallback.empty() ? option.otherwise : option.fallback;
-  if (!without.empty()) text.append(" (default: ").append(without).append(")");
+  // What is left out with a bare option is its value, which is not what happens without the option.
+  const std::string left_out = option.bare ? "without =" + std::string(option.value) : "default";
+  if (!without.empty()) text.append(" (").append(left_out).append(": ").append(without).append(")");
   return text;
 }
 

@@ -36,7 +36,7 @@ struct Option {
   std::string_view help = {};
   std::string_view otherwise = {};  // what happens without it, where no value is the default
   std::string_view allowed = {};    // words separated by commas
-  int64_t min = 0, max = 0;         // of kNumber; of kDuration and kRange `min` only; of kSize `max` 0 means none
+  int64_t min = 0, max = 0;         // of kNumber; of kRange `min` only; of kDuration and kSize `max` 0 means none
   bool bare = false;                // its value may be left out; if not, it must be joined with =
 };
 

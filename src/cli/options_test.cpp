@@ -14,6 +14,13 @@ constexpr Option kOptions[] = {
     {.name = "clock", .kind = Kind::kWord, .value = "NAME", .help = "which", .allowed = "perf,cputimer"},
     {.name = "view", .kind = Kind::kWords, .value = "V,..", .help = "what", .allowed = "hot,tree,threads"},
     {.name = "duration", .letter = 'd', .kind = Kind::kDuration, .value = "TIME", .help = "how long", .min = 1000},
+    {.name = "often",
+     .kind = Kind::kDuration,
+     .value = "TIME",
+     .fallback = "1s",
+     .help = "how often",
+     .min = 1'000'000,
+     .max = 1'000'000'000},
     {.name = "memory", .kind = Kind::kSize, .value = "SIZE", .fallback = "64m", .help = "bound", .min = 1 << 20},
     {.name = "alloc",
      .kind = Kind::kSize,
@@ -109,6 +116,7 @@ TEST(Complaint, NamesTheOptionWhatIsWrongAndWhatIsAllowed) {
       {{"--duration"}, {"--duration", "needs a value", "TIME"}},
       {{"-d", "30"}, {"--duration", "'30'", "30s"}},
       {{"-d", "0s"}, {"--duration", "too short"}},
+      {{"--often", "2s"}, {"--often", "too long", "the most is 1s"}},
       {{"--memory", "1k"}, {"--memory", "too small"}},
       {{"--alloc=2g"}, {"--alloc", "the most is 1g"}},
       {{"--alloc="}, {"--alloc"}},
@@ -135,6 +143,7 @@ TEST(Help, ShowsEveryOptionOfTheTableWithItsDefaultAndWords) {
   for (const Option& option : kOptions) EXPECT_THAT(help, HasSubstr("--" + std::string(option.name)));
   EXPECT_THAT(help, HasSubstr("-d, --duration TIME"));
   EXPECT_THAT(help, HasSubstr("(default: 64m)"));
+  EXPECT_THAT(help, HasSubstr("(without =BYTES: 512k)"));
   EXPECT_THAT(help, HasSubstr("perf, cputimer"));
   EXPECT_THAT(help, HasSubstr("--help"));
 }

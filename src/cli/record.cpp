@@ -88,14 +88,16 @@ constexpr Option kOptions[] = {
      .kind = Kind::kWord,
      .value = "NAME",
      .help = "what triggers samples",
-     .otherwise = "perf; where that is forbidden cputimer, or timekeeper for finer intervals",
+     .otherwise =
+         "with --waits ebpf if that works; else perf; where that is forbidden cputimer, or timekeeper for finer "
+         "intervals",
      .allowed = "perf,cputimer,timekeeper,ebpf,perf-rings,wall,itimer,real"},
     {.name = "interval",
      .letter = 'i',
      .kind = Kind::kDuration,
      .value = "TIME",
-     .help = "CPU time between samples",
-     .otherwise = "1ms, or the finest that the clock can do",
+     .help = "time between samples: of CPU time, with --clock wall of time",
+     .otherwise = "1ms, or the finest that the clock can do; with --clock wall 10ms",
      .min = 10'000},
     {.name = "duration",
      .letter = 'd',
@@ -107,7 +109,7 @@ constexpr Option kOptions[] = {
     {.name = "counters",
      .kind = Kind::kText,
      .value = "EVENTS",
-     .fallback = "default",
+     .fallback = control::kDefaultCounters,
      .help = "count events of the processor or the kernel in every thread, by the names that perf has for them: "
              "cycles, instructions, context-switches, rHEX, GROUP:NAME",
      .bare = true},
@@ -115,7 +117,8 @@ constexpr Option kOptions[] = {
      .kind = Kind::kDuration,
      .value = "TIME",
      .fallback = "1s",
-     .help = "how often it is asked which threads have used the CPUs, to split what the hypervisor stole meanwhile",
+     .help = "how often, 10ms to 1s, it is asked which threads have used the CPUs, to split what the hypervisor stole "
+             "meanwhile",
      .min = control::kFinestAccount.count,
      .max = control::kCoarsestAccount.count},
     {.name = "steal-by",
@@ -201,10 +204,7 @@ control::SessionOptions session_options(const Arguments& arguments) {
   options.clock = arguments.text("clock");
   options.interval = arguments.duration("interval");
   options.duration = arguments.duration("duration");
-  if (arguments.has("counters")) {
-    const std::string events = arguments.text("counters");
-    options.counters = events == "default" ? std::string(control::kDefaultCounters) : events;
-  }
+  if (arguments.has("counters")) options.counters = arguments.text("counters");
   options.account = arguments.duration("account");
   if (arguments.text("steal-by") != "cpu") options.steal_by = arguments.text("steal-by");
   options.memory = arguments.size("memory");

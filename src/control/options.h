@@ -20,7 +20,7 @@ constexpr Nanos kFinestAccount = millis(10), kCoarsestAccount = seconds(1);
 constexpr int kMaxSaveFragments = 1'000'000;
 
 struct SessionOptions {
-  // Engines that were named. None: all that change nothing in the JVM's code, as far as they work.
+  // Engines that were named. None: CPU, allocation and who is blocked by monitors, as far as they work.
   bool cpu = false;              // sample where CPU time goes
   bool alloc = false;            // sample who allocates what
   bool waits = false;            // find out who waits for how long
