@@ -240,7 +240,8 @@ std::string value_shown(const Option& option) {
 std::string explained(const Option& option) {
   std::string text(option.help);
   if (!option.allowed.empty()) text.append(": ").append(listed(option.allowed, ", "));
-  const std::string_view without = option.fallback.empty() ? option.otherwise : option.fallback;
+  // With spaces, since lines can't be broken elsewhere.
+  const std::string without = option.fallback.empty() ? std::string(option.otherwise) : listed(option.fallback, ", ");
   // What is left out with a bare option is its value, which is not what happens without the option.
   const std::string left_out = option.bare ? "without =" + std::string(option.value) : "default";
   if (!without.empty()) text.append(" (").append(left_out).append(": ").append(without).append(")");
