@@ -63,7 +63,8 @@ def test_every_way_to_wait_has_its_true_time_and_its_chain(jdk, classes, tmp_pat
         error = abs(ns - truth[way]["ns"])
         doubt = truth[way]["doubt"] + missed["ns"] + unwatched
         assert error < 0.05 * truth[way]["ns"] + doubt, (way, ns, truth[way], missed)
-        assert truth[way]["count"] - missed["count"] <= count, (way, rows)
+        # Some kernels leave out switches, now and then both of a wait (docs/waits.md).
+        assert truth[way]["count"] - missed["count"] <= count + 1, (way, rows)
         # A monitor's own code in the JVM wakes up in between and looks whether it is free; others seldom have to.
         if way != "entersMonitor":
             assert count <= 1.2 * ROUNDS + 3, (way, rows)
@@ -133,16 +134,18 @@ def test_a_virtual_thread_that_waits_on_its_carrier_is_named_and_complete(jdk, c
         truth = json.loads(program.wait_for("truth ", 120))
         assert program.wait() == 0, program.errors
     waits = [wait for wait in samples_by_jfr(jdk, file, depth=200, event="tarsier.Wait") if "Pinned.sleeps" in wait.frames]
-    # Only the watcher may come too late.
-    missed = engine(report(file), "waits")["samples"]["dropped"].get("over before the stack was read", 0)
-    assert truth["count"] - missed <= len(waits) <= 1.1 * truth["count"]
+    # Only the watcher may come too late; and some kernels leave switches out, now and then both of a wait.
+    dropped = engine(report(file), "waits")["samples"]["dropped"]
+    missed = sum(dropped.get(why, 0) for why in ("over before the stack was read", "begin not seen", "end not seen"))
+    assert 0.98 * truth["count"] - missed <= len(waits) <= 1.1 * truth["count"]
     slept = sum(wait.weight for wait in waits)
     assert slept * 1e9 <= 1.05 * truth["took_ns"]
     assert found_by == "watcher" or slept * 1e9 >= 0.7 * truth["slept_ns"]
     whole = [wait for wait in waits if wait.frames.count("Pinned.deep") == 31 and "Pinned.task" in wait.frames
              and "java.lang.VirtualThread.run" in wait.frames]
-    # The stack of which one first learns that it is a large one is cut.
-    assert len(whole) >= 0.9 * len(waits), [wait.frames for wait in waits if wait not in whole][:2]
+    # The stacks of each carrier are cut until our thread, which may have to wait for a CPU, has learnt from one that it
+    # needs a large place.
+    assert len(whole) >= 0.8 * len(waits), [wait.frames for wait in waits if wait not in whole][:2]
     named = [wait for wait in whole if wait.is_virtual and wait.thread and wait.thread.startswith("pinned-")
              and wait.carrier.startswith("ForkJoinPool")]
     assert len(named) == len(whole)

@@ -518,6 +518,7 @@ void KernelWaits::add_to(EngineStats& stats) {
   stats.dropped["no memory for the stack"] = sum.dropped[linux::bpf::kDropNoPlace];
   stats.dropped["ended by another process before the stack was read"] = sum.dropped[linux::bpf::kDropStranger];
   stats.dropped["left out to keep the cost down"] = sum.dropped[linux::bpf::kDropLeftOut] + own_left_out_;
+  stats.dropped["begin not seen"] = sum.dropped[linux::bpf::kDropBeginUnseen];
   stats.dropped["end not seen"] = sum.dropped[linux::bpf::kDropEndUnseen];
   stats.dropped["over before the stack was read"] = own_late_;
   stats.in_app_threads = nanos(sum.ns);

@@ -18,8 +18,8 @@ static ALWAYS_INLINE __u32 flags_of_sleep(__u64 state) {
   return kFlagUninterruptible | (is_in_system_call() ? 0 : kFlagPageFault);
 }
 
-// It leaves a CPU and was not seen to have come there (it happens, on a very busy machine; why is not known). Its wait
-// has ended, and if it was woken it is known when; what it did since then is in no sum.
+// It leaves a CPU and was not seen to have come there: some kernels leave switches out. Its wait has ended, and if it
+// was woken it is known when; what it did since then is in no sum.
 static ALWAYS_INLINE void end_unseen(struct WaitingThread* thread, struct WaitCounters* counts) {
   const __u64 since = thread->since;
   if (since == 0 || !thread->asleep || thread->booked) return;
@@ -106,9 +106,21 @@ static ALWAYS_INLINE int send_copy(struct WaitingThread* thread, __u32 slot, __u
   return 0;
 }
 
+// It comes to a CPU and was not seen to have left the last one. Since when it did not run is not known.
+static ALWAYS_INLINE void begin_unseen(struct WaitingThread* thread, __u64 now, struct WaitCounters* counts) {
+  if (thread->running_since == 0) return;
+  thread->running_since = now;
+  ++thread->missed.count;
+  ++counts->taken;
+  ++counts->dropped[kDropBeginUnseen];
+}
+
 static ALWAYS_INLINE void comes(struct WaitingThread* thread, __u32 slot, __u64 now, struct WaitCounters* counts) {
   const __u64 since = thread->since;
-  if (since == 0) return;
+  if (since == 0) {
+    begin_unseen(thread, now, counts);
+    return;
+  }
   thread->since = 0;
   thread->running_since = now;
   if (!thread->asleep) {

@@ -127,6 +127,7 @@ enum WaitDrop {
   kDropStackUnreadable,
   kDropNoPlace,
   kDropEndUnseen,
+  kDropBeginUnseen,  // or it lost its CPU otherwise
   kDropStranger,  // a stranger has ended what was left to the waker
   kDropLeftOut,   // to keep the cost down
   kWaitDrops
