@@ -128,8 +128,8 @@ enum WaitDrop {
   kDropNoPlace,
   kDropEndUnseen,
   kDropBeginUnseen,  // or it lost its CPU otherwise
-  kDropStranger,  // a stranger has ended what was left to the waker
-  kDropLeftOut,   // to keep the cost down
+  kDropStranger,     // a stranger has ended what was left to the waker
+  kDropLeftOut,      // to keep the cost down
   kWaitDrops
 };
 
