@@ -73,7 +73,8 @@ def test_code_in_which_stacks_are_hard_to_tell(jdk, classes, tmp_path, mode, clo
         pytest.skip("no perf events under qemu-user")
     file = tmp_path / "out.jfr"
     agent = f"-agentpath:{LIBRARY}=cpu,engine=fragment,clock={clock},interval=500us,file={file}"
-    # The second compiler asks for null once that has happened; the first one leaves it to the signal.
+    # The second compiler asks for null once that has happened; the first one leaves it to the signal, and to a stub
+    # (forward_exception) whose caller is not found.
     compiler = ["-XX:TieredStopAtLevel=1"] if mode == "null" else []
     with Program(jdk, classes, "HardCode", 3, mode, options=[*SERIAL, "-Xss320k", *compiler, agent]) as program:
         assert program.wait() == 0, program.errors
