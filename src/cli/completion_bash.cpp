@@ -23,10 +23,17 @@ _tarsier_files() {
   COMPREPLY=($(compgen -f -- "$cur"))
 }
 
+# Others name their programs as they like: such names are offered as they would have to be typed, and never reach
+# compgen -W, which would run what they say.
 _tarsier_jvms() {
-  _tarsier_words "$("${COMP_WORDS[0]/#\~/$HOME}" ps 2>/dev/null | while read -r pid _ _ _ _ main; do
-    [[ $pid == PID ]] || printf '%s %s ' "$pid" "${main##*[. /]}"
-  done)"
+  local pid main word
+  while read -r pid _ _ _ _ main; do
+    [[ $pid != PID ]] || continue
+    for word in "$pid" "${main##*[. /]}"; do
+      printf -v word %q "$word"
+      [[ $word != "$cur"* ]] || COMPREPLY+=("$word")
+    done
+  done < <("${COMP_WORDS[0]/#\~/$HOME}" ps 2>/dev/null)
 }
 
 # Behind -- stands a program with its own words.

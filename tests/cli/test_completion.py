@@ -80,6 +80,19 @@ def test_bash_completes_running_jvms_by_pid_and_name(bash, classes, tmp_path):
         assert str(program.pid) in bash("tarsier record -d 3s ")
 
 
+def test_bash_takes_the_names_of_jvms_as_names(bash, tmp_path):
+    """Somebody else has chosen them; ps is played by a function here."""
+    hostile = "$(touch${IFS}run)", "`touch${IFS}run`", "*", "app.Outer$Inner", "it's", ""
+    rows = "".join(f"{number} 17 root - - {name}\n" for number, name in enumerate(hostile, 1))
+    (tmp_path / "ps").write_text("PID JVM USER A B MAIN\n" + rows)
+    played = f"tarsier() {{ cat '{tmp_path}/ps'; }}"
+    offered = bash("tarsier record ", more=played)
+    assert {"1", "2", "3", "4", "5", "6", r"\*", r"Outer\$Inner", r"it\'s"} <= set(offered)
+    assert bash("tarsier record Out", more=played) == [r"Outer\$Inner"]
+    assert bash("tarsier record $", more=played) == [] and bash("tarsier record nothing", more=played) == []
+    assert not (tmp_path / "run").exists()
+
+
 def test_bash_leaves_a_program_its_own_words(bash):
     assert "printf" in bash("tarsier record -- print")
     assert "--clock" not in bash("tarsier record -- printf --cl")
