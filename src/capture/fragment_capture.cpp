@@ -121,9 +121,12 @@ void FragmentCapture::take_jvm_thread(SampledThread& thread, const SampleHeader&
 void FragmentCapture::set_stack_size(const SampledThread& thread, hotspot::Fragment& fragment) const noexcept {
   const bool is_virtual = fragment.virtual_id != 0;
   const uint64_t bottom = bottoms_.of(thread.clock.serial);
-  const uint64_t base =
-      thread.java_thread != nullptr ? field<uint64_t>(thread.java_thread, fields_.stack_base) : bottom;
-  const StackExtent extent{base, bottom, is_virtual ? fragment.continuation : 0};
+  uint64_t base = bottom, lowest = 0;
+  if (thread.java_thread != nullptr) {
+    base = field<uint64_t>(thread.java_thread, fields_.stack_base);
+    if (fields_.stack_size != 0) lowest = base - field<uint64_t>(thread.java_thread, fields_.stack_size);
+  }
+  const StackExtent extent{base, bottom, is_virtual ? fragment.continuation : 0, lowest};
   const uint64_t size = extent.bytes_from(fragment.sp);
   const uint32_t most = std::min(limit_, ring_.used() < ring_.capacity() / 2 ? max_deep_stack_ : kMaxStack);
   fragment.stack_bytes = static_cast<uint32_t>(std::min<uint64_t>(size, most)) & ~7U;

@@ -55,8 +55,14 @@ struct Fixture {
     return words;
   }
 
-  const hotspot::ThreadFields fields{8, 16, 24, 32, 40, 48};
-  uint64_t java_thread[8] = {0, 0x111, 0x222, 0x333, 8, 0x444, 0, 0};
+  const hotspot::ThreadFields fields{.anchor_sp = 8,
+                                     .anchor_pc = 16,
+                                     .anchor_fp = 24,
+                                     .thread_state = 32,
+                                     .continuation = 40,
+                                     .stack_base = 48,
+                                     .stack_size = 56};
+  uint64_t java_thread[8] = {0, 0x111, 0x222, 0x333, 8, 0x444, 0, 1 << 30};
   std::vector<uint64_t> ring;
   std::vector<void*> table;
   ManualClock clock;
@@ -110,6 +116,29 @@ TEST(FragmentCapture, a_deep_stack_is_whole_as_long_as_there_is_room_and_a_forei
   ::raise(signal->number());
   (void)f.copied(fragment);
   EXPECT_EQ(fragment.stack_bytes, 0u);
+}
+
+TEST(FragmentCapture, a_stack_that_lies_below_that_of_the_thread_is_left_alone) {
+  const auto fixture = std::make_unique<Fixture>();  // too large for the stack that is copied
+  Fixture& f = *fixture;
+  auto signal = linux::OwnedSignal::take(SignalCapture::handle_signal);
+  ASSERT_TRUE(signal);
+  volatile uint64_t room[512];
+  room[300] = 1;
+  const auto base = reinterpret_cast<uint64_t>(room + 512);
+  hotspot::Fragment fragment;
+  // This one is the stack of the coroutine, that of the thread ends some way above it.
+  f.java_thread[6] = base + (1 << 20);
+  f.java_thread[7] = (1 << 20) - 4096;
+  ::raise(signal->number());
+  (void)f.copied(fragment);
+  EXPECT_EQ(fragment.stack_bytes, 0u);
+  EXPECT_EQ(fragment.anchor.sp, 0x111u);
+  f.java_thread[6] = base;
+  f.java_thread[7] = 1 << 20;
+  ::raise(signal->number());
+  (void)f.copied(fragment);
+  EXPECT_EQ(fragment.sp + fragment.stack_bytes, base);
 }
 
 TEST(FragmentCapture, nothing_is_copied_above_the_bottom_that_was_learned) {

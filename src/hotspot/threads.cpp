@@ -40,6 +40,7 @@ Result<ThreadFields> find_thread_fields(const VmStructs& structs) {
   fields.anchor_fp = anchor + need("JavaFrameAnchor", "_last_Java_fp");
   fields.thread_state = need("JavaThread", "_thread_state");
   fields.stack_base = need("JavaThread", "_stack_base");
+  fields.stack_size = need("JavaThread", "_stack_size");
   // A field of Thread until 16.
   const auto monitor = structs.offset("JavaThread", "_current_pending_monitor");
   fields.pending_monitor = monitor ? *monitor : structs.offset("Thread", "_current_pending_monitor").value_or(0);

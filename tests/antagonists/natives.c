@@ -14,6 +14,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 static void burn(long nanos) {
@@ -154,6 +155,28 @@ JNIEXPORT jlongArray JNICALL Java_Native_interruptions(JNIEnv* env, jclass c, ji
   jlongArray result = (*env)->NewLongArray(env, 5);
   if (result) (*env)->SetLongArrayRegion(env, result, 0, 5, seen);
   return result;
+}
+
+// ---- a stack of its own below that of the thread, with nothing above it that may be read
+
+static ucontext_t outside, inside;
+static void burn_inside(void) { burn(500000000); }
+
+// Whether it lay where it was meant to.
+JNIEXPORT jboolean JNICALL Java_Native_elsewhere(JNIEnv* env, jclass c) {
+  (void)env, (void)c;
+  enum { kRoom = 1 << 16, kGuard = 1 << 16 };
+  char* const here = (char*)((uintptr_t)&env & ~0xffffUL);
+  char* room = mmap(here - (64 << 20), kRoom + kGuard, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED || mprotect(room, kRoom, PROT_READ | PROT_WRITE) != 0) return 0;
+  getcontext(&inside);
+  inside.uc_stack.ss_sp = room;
+  inside.uc_stack.ss_size = kRoom;
+  inside.uc_link = &outside;
+  makecontext(&inside, burn_inside, 0);
+  swapcontext(&outside, &inside);
+  munmap(room, kRoom + kGuard);
+  return room < here && here - room < 1 << 30;
 }
 
 // ---- how much stack a handler needs: it is made to run on a painted one

@@ -134,6 +134,18 @@ def test_a_segv_handler_of_the_application_behind_libjsig(jdk, classes, natives,
         assert program.wait() == 7
 
 
+@pytest.mark.parametrize("clock", ["perf", "cputimer", "ebpf"])
+def test_a_thread_that_runs_on_a_stack_of_its_own(antagonist, tmp_path, clock):
+    """As coroutines of native libraries do. Where such a stack ends nobody knows: nothing of it is copied."""
+    file = tmp_path / "x.jfr"
+    with Recorder("--cpu", "--clock", clock, "--interval", "4ms", "-o", file, antagonist.pid) as recorder:
+        wait_for_recording(file)
+        assert antagonist.ask("elsewhere") == "true", "the test has not got its stack"
+        recorder.interrupt()
+        recorder.finish()
+    assert taken(file) > 50
+
+
 def check_forks(antagonist, tmp_path, clock, execs):
     file = tmp_path / f"{clock}.jfr"
     with Recorder("--cpu", "--clock", clock, "-o", file, antagonist.pid) as recorder:

@@ -42,6 +42,7 @@ public final class Antagonist {
             return "done";
         });
         words.put("fault", () -> "" + Native.fault(100));
+        words.put("elsewhere", () -> "" + Native.elsewhere());
         words.put("fork", () -> "" + Native.fork(50));
         words.put("exec 50", () -> exec(50));
         words.put("exec 1000", () -> exec(1000));

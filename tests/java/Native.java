@@ -16,6 +16,8 @@ final class Native {
 
     static native long[] interruptions(int rounds, int millis);
 
+    static native boolean elsewhere();
+
     static native long paint(int signal);
 
     static native long painted();

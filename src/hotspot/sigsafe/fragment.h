@@ -60,6 +60,8 @@ struct ThreadFields {
   const volatile uint64_t* unloaded_shared = nullptr;
   // Of a thread again: the monitor that it wants to enter. 0: this JVM does not tell.
   uint64_t pending_monitor = 0;
+  // How large its stack may get, down from stack_base. 0: this JVM does not tell.
+  uint64_t stack_size = 0;
 };
 
 }  // namespace tarsier::hotspot
