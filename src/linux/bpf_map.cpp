@@ -8,8 +8,16 @@
 #include <cstdint>
 #include <cstring>
 
+#include "linux/syscall_filter.h"
+
 namespace tarsier::linux {
 namespace {
+
+// 0, or an errno.
+int call(bpf_cmd command, bpf_attr& attr) {
+  if (!may_call(DoubtfulCall::kBpf)) return EPERM;  // others may have given us the map
+  return ::syscall(SYS_bpf, command, &attr, sizeof(attr)) == 0 ? 0 : errno;
+}
 
 int call(bpf_cmd command, int map, const void* key, const void* value) {
   bpf_attr attr;
@@ -17,7 +25,7 @@ int call(bpf_cmd command, int map, const void* key, const void* value) {
   attr.map_fd = static_cast<uint32_t>(map);
   attr.key = reinterpret_cast<uintptr_t>(key);
   attr.value = reinterpret_cast<uintptr_t>(value);
-  return ::syscall(SYS_bpf, command, &attr, sizeof(attr)) == 0 ? 0 : errno;
+  return call(command, attr);
 }
 
 }  // namespace
@@ -42,7 +50,7 @@ int read_bpf_map(int map, unsigned& place, void* keys, void* values, size_t room
   attr.batch.keys = reinterpret_cast<uintptr_t>(keys);
   attr.batch.values = reinterpret_cast<uintptr_t>(values);
   attr.batch.count = static_cast<uint32_t>(room);
-  const int error = ::syscall(SYS_bpf, BPF_MAP_LOOKUP_BATCH, &attr, sizeof(attr)) == 0 ? 0 : errno;
+  const int error = call(BPF_MAP_LOOKUP_BATCH, attr);
   count = error == 0 || error == ENOENT ? attr.batch.count : 0;
   return error;
 }

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "linux/bpf_map.h"
+#include "linux/syscall_filter.h"
 
 namespace tarsier::linux {
 namespace {
@@ -21,6 +22,10 @@ constexpr const char* kConstants = ".rodata";
 constexpr uint32_t kMapReference = 1;  // R_BPF_64_64
 
 int call(bpf_cmd command, bpf_attr& attr) {
+  if (!may_call(DoubtfulCall::kBpf)) {
+    errno = EPERM;
+    return -1;
+  }
   return static_cast<int>(::syscall(SYS_bpf, command, &attr, sizeof(attr)));
 }
 

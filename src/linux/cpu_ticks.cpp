@@ -2,10 +2,11 @@
 
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 
 #include <cerrno>
 #include <cstring>
+
+#include "linux/perf_open.h"
 
 namespace tarsier::linux {
 namespace {
@@ -20,7 +21,7 @@ int open_event(int cpu) {
   attr.disabled = 1;
   attr.exclude_hv = 1;
   attr.exclude_idle = 1;
-  return static_cast<int>(::syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC));
+  return open_perf_event(attr, -1, cpu);
 }
 
 }  // namespace

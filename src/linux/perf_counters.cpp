@@ -2,13 +2,14 @@
 
 #include <fcntl.h>
 #include <linux/perf_event.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+
+#include "linux/perf_open.h"
 
 namespace tarsier::linux {
 namespace {
@@ -63,7 +64,7 @@ int open_counter(pid_t tid, const PerfEvent& event) {
   attr.exclude_hv = 1;
   attr.exclude_kernel = event.user_only ? 1 : 0;
   attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-  return static_cast<int>(::syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC));
+  return open_perf_event(attr, tid, -1);
 }
 
 // A tracepoint's number, which the kernel has in a file. 0: there is none, or no right to read it.

@@ -1,11 +1,12 @@
 #include "linux/perf_ring.h"
 
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <utility>
+
+#include "linux/perf_open.h"
 
 namespace tarsier::linux {
 
@@ -28,7 +29,7 @@ Result<PerfRing> PerfRing::open(int cpu, size_t capacity) {
   attr.clockid = CLOCK_MONOTONIC;
   attr.watermark = 1;  // who polls is woken when there is enough to do
   attr.wakeup_watermark = static_cast<__u32>(capacity / 4);
-  unique_fd fd(static_cast<int>(::syscall(SYS_perf_event_open, &attr, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
+  unique_fd fd(open_perf_event(attr, 0, cpu));
   if (!fd) {
     const Errc code = errno == EPERM || errno == EACCES ? Errc::kNotPermitted : Errc::kFailed;
     return errno_error("perf_event_open for CPU " + std::to_string(cpu), errno, code);

@@ -2,12 +2,13 @@
 
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+
+#include "linux/perf_open.h"
 
 namespace tarsier::linux {
 namespace {
@@ -85,7 +86,7 @@ perf_event_attr attributes(const PerfSampler::Options& options) {
 
 int open_event(const PerfSampler::Options& options) {
   perf_event_attr attr = attributes(options);
-  return static_cast<int>(::syscall(SYS_perf_event_open, &attr, options.thread, options.cpu, -1, PERF_FLAG_FD_CLOEXEC));
+  return open_perf_event(attr, options.thread, options.cpu);
 }
 
 }  // namespace

@@ -12,6 +12,8 @@
 #include <cstring>
 
 #include "base/unique_fd.h"
+#include "linux/perf_open.h"
+#include "linux/syscall_filter.h"
 
 namespace tarsier::linux {
 
@@ -29,7 +31,7 @@ int try_perf_event(PerfEvent event) {
     attr.sample_type = PERF_SAMPLE_CALLCHAIN;
     attr.exclude_callchain_user = 1;
   }
-  const unique_fd fd(static_cast<int>(::syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC)));
+  const unique_fd fd(open_perf_event(attr, 0, -1));
   return fd ? 0 : errno;
 }
 
@@ -53,6 +55,7 @@ int try_bpf() {
   attr.insns = reinterpret_cast<uintptr_t>(program);
   attr.insn_cnt = 2;
   attr.license = reinterpret_cast<uintptr_t>(kLicence);
+  if (!may_call(DoubtfulCall::kBpf)) return EPERM;
   const unique_fd fd(static_cast<int>(::syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr))));
   return fd ? 0 : errno;
 }

@@ -13,6 +13,7 @@
 #include "capture/process_timer_clock.h"
 #include "linux/cpu_ticks.h"
 #include "linux/procfs.h"
+#include "linux/syscall_filter.h"
 
 namespace tarsier::agent {
 namespace {
@@ -29,6 +30,11 @@ Result<ClockChoice> try_perf(const control::SessionOptions& options) {
   if (options.interval.count != 0 && options.interval < finest) {
     return Error{Errc::kUsage, "interval " + format_duration(options.interval) + " is finer than the " +
                                    format_duration(finest) + " that perf can do"};
+  }
+  if (!linux::may_call(linux::DoubtfulCall::kPerfEventOpen)) {
+    return Error{Errc::kNotPermitted,
+                 "a filter of system calls (seccomp) kills whoever calls perf_event_open (systemd: the service needs "
+                 "SystemCallFilter=perf_event_open)"};
   }
   ClockChoice choice;
   choice.name = "perf";
