@@ -1,12 +1,10 @@
 #include "agent/redefinitions.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <atomic>
 #include <optional>
 
-#include "linux/elf.h"
+#include "linux/loaded_elf.h"
 
 namespace tarsier::agent {
 namespace {
@@ -15,22 +13,22 @@ struct Places {
   uint64_t count = 0, any = 0;
 };
 
-Places search(const void* inside) {
-  Dl_info info{};
-  if (inside == nullptr || ::dladdr(inside, &info) == 0) return {};
-  const auto file = linux::ElfFile::open(info.dli_fname);
+Places search() {
+  const auto library = linux::find_library("libjvm.so");
+  if (!library) return {};
+  const auto file = linux::open_loaded(*library);
   if (!file) return {};
   const auto at = [&](const char* name) -> uint64_t {
     const auto symbol = file->symbol(name);
-    return symbol ? reinterpret_cast<uint64_t>(info.dli_fbase) + symbol->address : 0;
+    return symbol ? library->base + symbol->address : 0;
   };
   if (const uint64_t count = at("_ZN11JvmtiExport19_redefinition_countE")) return {count, 0};
   return {0, at("_ZN11JvmtiExport22_has_redefined_a_classE")};
 }
 
-const Places& places_of(const LibJvm& lib) {
-  static const Places places = search(lib.symbol("gHotSpotVMStructs"));  // it takes some milliseconds
-  return places;
+const Places& places() {
+  static const Places found = search();  // it takes some milliseconds
+  return found;
 }
 
 std::atomic<uint64_t> g_own{0};
@@ -38,9 +36,9 @@ std::atomic<bool> g_first_was_own{false};
 
 }  // namespace
 
-Redefinitions::Own::Own(const LibJvm& lib)
-    : count_(reinterpret_cast<const volatile uint64_t*>(places_of(lib).count)),
-      any_(reinterpret_cast<const volatile bool*>(places_of(lib).any)),
+Redefinitions::Own::Own()
+    : count_(reinterpret_cast<const volatile uint64_t*>(places().count)),
+      any_(reinterpret_cast<const volatile bool*>(places().any)),
       before_(count_ != nullptr ? *count_ : 0),
       is_first_(any_ != nullptr && !*any_) {
   g_own.fetch_add(1);
@@ -62,9 +60,9 @@ uint64_t Redefinitions::count() const {
   return std::max(all > own ? all - own : 0, last_count_);  // one of our own is counted before it is over
 }
 
-Redefinitions Redefinitions::find(const LibJvm& lib) {
-  const Places& places = places_of(lib);
-  return {reinterpret_cast<const volatile uint64_t*>(places.count), reinterpret_cast<const volatile bool*>(places.any)};
+Redefinitions Redefinitions::find() {
+  return {reinterpret_cast<const volatile uint64_t*>(places().count),
+          reinterpret_cast<const volatile bool*>(places().any)};
 }
 
 void Redefinitions::begin(uint64_t time_ns) {

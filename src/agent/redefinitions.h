@@ -15,7 +15,7 @@ class Redefinitions {
   // one, and if others redefine at the same time it is as if it were not ours.
   class Own {
    public:
-    explicit Own(const LibJvm& lib);
+    Own();
     ~Own();
     Own(const Own&) = delete;
     Own& operator=(const Own&) = delete;
@@ -27,7 +27,7 @@ class Redefinitions {
     bool is_first_;
   };
 
-  static Redefinitions find(const LibJvm& lib);
+  static Redefinitions find();
   // The JVM's count, or whether there has been one (11), which tells nothing any more if the first was our own. Of a
   // libjvm without symbols, as that of 8 is, neither is known. Without a count those count that saw_one() tells.
   Redefinitions(const volatile uint64_t* count, const volatile bool* any);

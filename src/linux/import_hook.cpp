@@ -9,14 +9,14 @@
 #include <mutex>
 #include <utility>
 
-#include "linux/elf.h"
 #include "linux/import_slots.h"
+#include "linux/loaded_elf.h"
 #include "linux/mappings.h"
 
 namespace tarsier::linux {
 
 Result<ImportHook> ImportHook::prepare(const LoadedLibrary& library, std::string_view function) {
-  auto file = ElfFile::open(library.path);
+  auto file = open_loaded(library);
   if (!file) return std::move(file).error();
   const auto slots = import_slots(*file);
   const auto slot = std::find_if(slots.begin(), slots.end(), [&](const auto& one) { return one.second == function; });

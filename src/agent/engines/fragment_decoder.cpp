@@ -97,7 +97,7 @@ Result<std::unique_ptr<FragmentDecoder>> FragmentDecoder::make(EngineContext& co
   std::unique_ptr<FragmentDecoder> decoder(new FragmentDecoder(context, event));
   const Memory& memory = decoder->memory_;
   decoder->epoch_ = hotspot::UnloadEpoch::find(memory, structs);
-  decoder->redefinitions_ = Redefinitions::find(context.jvm.lib());
+  decoder->redefinitions_ = Redefinitions::find();
   decoder->edge_check_ = hotspot::EdgeCheck::find(memory, structs);
   auto cache = hotspot::CodeCache::find(memory, structs);
   if (!cache) return std::move(cache).error();

@@ -177,7 +177,7 @@ Status LockDetail::retransform(size_t first) {
   std::vector<jclass> classes;
   for (size_t i = first; i < targets_.size(); ++i) classes.push_back(targets_[i].klass);
   const Nanos begin = monotonic_now();
-  const Redefinitions::Own own(context_.jvm.lib());
+  const Redefinitions::Own own;
   const jvmtiError error = context_.jvm.jvmti()->RetransformClasses(static_cast<jint>(classes.size()), classes.data());
   time_taken_ = time_taken_ + (monotonic_now() - begin);
   if (error == JVMTI_ERROR_NONE) return {};

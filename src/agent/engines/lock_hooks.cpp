@@ -10,8 +10,7 @@
 
 #include "agent/engines/lock_visit.h"
 #include "agent/engines/unlocked_monitor.h"
-#include "linux/elf.h"
-#include "linux/loaded_library.h"
+#include "linux/loaded_elf.h"
 #include "linux/threads_moved_on.h"
 
 namespace tarsier::agent {
@@ -212,7 +211,7 @@ std::string hexadecimal(uint64_t value) {
 Result<LockHooks> LockHooks::prepare(LockWay way, const Natives& natives) {
   const auto library = linux::find_library("libjvm.so");
   if (!library) return Error{Errc::kUnsupported, "libjvm.so is not among the loaded libraries"};
-  auto file = linux::ElfFile::open(library->path);
+  auto file = linux::open_loaded(*library);
   if (!file) return std::move(file).error();
   const linux::ElfSection* text = file->section(".text");
   if (text == nullptr) return Error{Errc::kUnsupported, "libjvm.so has no section .text"};

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "linux/loaded_elf.h"
 #include "linux/readable_name.h"
 
 namespace tarsier::agent {
@@ -75,21 +76,6 @@ void NativeNames::look() {
   libraries_ = std::move(libraries);
 }
 
-// By its program headers, which say where each part of it lies and how large it is, and by its build id: another file
-// may have taken its place, or its path leads elsewhere in our mount namespace.
-bool NativeNames::is_same_file(const linux::ElfFile& file, const linux::LoadedLibrary& library) const {
-  std::vector<uint8_t> in_memory(library.headers_bytes);
-  if (!memory_.copy(in_memory.data(), library.headers, in_memory.size())) return false;
-  if (file.program_headers() != in_memory) return false;
-  const linux::ElfSection* id = file.section(".note.gnu.build-id");
-  if (id == nullptr) return true;
-  constexpr uint64_t kLongestId = 256;
-  const auto in_file = file.bytes(*id, kLongestId);
-  if (!in_file) return false;
-  in_memory.resize(in_file->size());
-  return memory_.copy(in_memory.data(), library.base + id->address, in_memory.size()) && *in_file == in_memory;
-}
-
 Result<linux::ElfFile> NativeNames::open(Library& library) const {
   const linux::LoadedLibrary& loaded = library.loaded;
   if (loaded.path == kVdso) {
@@ -97,9 +83,7 @@ Result<linux::ElfFile> NativeNames::open(Library& library) const {
     if (!memory_.copy(library.image.data(), loaded.base, library.image.size())) library.image.clear();
     return linux::ElfFile::over(library.image);
   }
-  auto file = linux::ElfFile::open(loaded.path.empty() ? "/proc/self/exe" : loaded.path);
-  if (file && !is_same_file(*file, loaded)) return Error{Errc::kFailed, loaded.path + " is not what was loaded"};
-  return file;
+  return linux::open_loaded(loaded, memory_);
 }
 
 void NativeNames::read(Library& library) {

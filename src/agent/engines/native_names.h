@@ -48,7 +48,6 @@ class NativeNames {
   void read(Library& library);
   // Its file, if that is still the one that was loaded.
   [[nodiscard]] Result<linux::ElfFile> open(Library& library) const;
-  [[nodiscard]] bool is_same_file(const linux::ElfFile& file, const linux::LoadedLibrary& library) const;
   const NativeFunction* in_library(Library& library, Address pc);
   const NativeFunction* keep(std::string library, std::string name, bool of_jvm);
 

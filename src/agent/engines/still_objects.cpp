@@ -4,8 +4,7 @@
 #include <array>
 
 #include "hotspot/flags.h"
-#include "linux/elf.h"
-#include "linux/loaded_library.h"
+#include "linux/loaded_elf.h"
 
 namespace tarsier::agent {
 namespace {
@@ -25,7 +24,7 @@ StillObjects::StillObjects(const Memory& memory, const hotspot::VmStructs& struc
   if (on("UseConcMarkSweepGC") || on("CheckJNICalls") || on("VerifyJNIFields")) return;
   const auto library = linux::find_library("libjvm.so");
   if (!library) return;
-  const auto file = linux::ElfFile::open(library->path);
+  const auto file = linux::open_loaded(*library);
   if (!file) return;
   const auto counter = file->symbol("_ZN20SafepointSynchronize18_safepoint_counterE");
   if (!counter || counter->address == 0) return;
