@@ -119,7 +119,26 @@ TEST_F(Profiles, that_are_not_there_are_a_usage_error_that_lists_those_that_are)
   model_.others = {};
   const Status missing = use_profile(model_, "alloc");
   ASSERT_FALSE(missing);
-  EXPECT_THAT(missing.error().what, testing::EndsWith("it has: cpu"));
+  EXPECT_THAT(missing.error().what, testing::EndsWith("it has cpu"));
+  model_.locks_are_of_part = true;
+  EXPECT_THAT(use_profile(model_, "locks").error().what, testing::HasSubstr("in the selected time"));
+}
+
+TEST_F(Profiles, that_two_recordings_have_in_common) {
+  Model allocates = model_;
+  allocates.file = "allocates.jfr";
+  allocates.samples = {};
+  allocates.others[static_cast<size_t>(Profile::kWall)] = {};
+  use_best_profile(allocates);
+  ASSERT_TRUE(use_common_profile(model_, allocates));
+  EXPECT_EQ(model_.profile, Profile::kAlloc);
+  EXPECT_EQ(allocates.profile, Profile::kAlloc);
+
+  Model empty;
+  empty.file = "empty.jfr";
+  const Status nothing = use_common_profile(allocates, empty);
+  ASSERT_FALSE(nothing);
+  EXPECT_THAT(nothing.error().what, testing::HasSubstr("allocates.jfr has alloc, empty.jfr has none at all"));
 }
 
 TEST_F(Profiles, allocation_is_listed_by_site_and_class_whatever_is_chosen) {

@@ -150,8 +150,8 @@ void sort_rows(BarrierWaits& waits, const Labels& labels) {
 
 // Thread.join is Object.wait, of which lock events know nothing; the waits of --waits do, but not who ended.
 void add_joins(const Model& model, const Selection& selection, const Places& places, Rows& rows) {
-  for (const Sample& sample : samples_of(model, Profile::kWaits)) {
-    if (!selection.has(sample) || sample.stack.value >= model.stacks.size()) continue;
+  for (Sample sample : samples_of(model, Profile::kWaits)) {
+    if (!selection.take(sample, Profile::kWaits) || sample.stack.value >= model.stacks.size()) continue;
     const Rule* rule = places.barrier(sample.stack);
     if (rule != nullptr && rule->kind == "Thread.join") {
       rows.add(*rule, sample.stack, sample.thread, Owner::unknown(), 0, sample.weight);

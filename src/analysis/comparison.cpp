@@ -5,6 +5,7 @@
 #include <numeric>
 #include <set>
 
+#include "analysis/engine_account.h"
 #include "analysis/overlap.h"
 #include "analysis/thread_kind.h"
 
@@ -70,8 +71,7 @@ Status check_comparable(std::span<const Model> models, Per per) {
       return Error{Errc::kFailed, model.file + " has no samples of the " + std::string(about(model.profile).what)};
     }
     if (per == Per::kShare) continue;
-    for (const Engine& engine : model.engines) {
-      if (!engine.name.starts_with("jdk.") || engine.written == 0 || engine.interval.count > 0) continue;
+    if (!tells_its_period(model)) {
       return Error{Errc::kUsage, model.file + " does not tell its sampling period, so its samples stand for no time; " +
                                      "--per share compares the shares of its methods"};
     }

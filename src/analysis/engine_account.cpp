@@ -31,4 +31,10 @@ std::string settle_account(Engine& engine, std::optional<uint64_t> loaded) {
          " written or dropped; the larger number is shown";
 }
 
+bool tells_its_period(const Model& model) {
+  return std::none_of(model.engines.begin(), model.engines.end(), [](const Engine& engine) {
+    return engine.name.starts_with("jdk.") && engine.written > 0 && engine.interval.count == 0;
+  });
+}
+
 }  // namespace tarsier::analysis

@@ -243,6 +243,7 @@ void LockSamples::put(Model& model) const {
   };
   const int64_t from_ns =
       time_.from ? capped_sum(model.start_ns, time_.from->count) : std::numeric_limits<int64_t>::min();
+  model.locks_are_of_part = time_.from || time_.to;
   profile(Profile::kLocks) = blocked_.samples(model, from_ns);
   model.lock_stretch = Nanos(blocked_.empty() ? 0 : blocked_.stretch_ns());
   profile(Profile::kOwners) = {};

@@ -147,6 +147,7 @@ struct Model {
   std::vector<std::string> waker_processes;  // names of other processes that have woken threads of this one
   LockEvents locks;
   Nanos lock_stretch{};  // in stretches of this length since the start contentions are added up: see lock_samples.h
+  bool locks_are_of_part = false;  // contentions are added up of a part of the time only
   std::vector<Deadlock> deadlocks;
   std::shared_ptr<const LockBlame> lock_blame;     // see lock_blame.h; none if the model was not loaded
   std::map<ThreadIndex, ThreadTime> thread_times;  // of those that an engine kept account of

@@ -27,6 +27,18 @@ void use(Model& model, Profile profile) {
   model.profile = profile;
 }
 
+bool has_samples_of(const Model& model, const ProfileInfo& info) {
+  return !samples_of(model, info.profile).empty();
+}
+
+std::string known_kinds(const Model& model) {
+  std::string known;
+  for (const ProfileInfo& info : kProfiles) {
+    if (has_samples_of(model, info)) known += (known.empty() ? "" : ", ") + std::string(info.name);
+  }
+  return known.empty() ? "none at all" : known;
+}
+
 }  // namespace
 
 const ProfileInfo& about(Profile profile) {
@@ -42,23 +54,33 @@ const Samples& samples_of(const Model& model, Profile profile) {
 }
 
 Status use_profile(Model& model, std::string_view name) {
-  std::string known;
   for (const ProfileInfo& info : kProfiles) {
-    if (samples_of(model, info.profile).empty()) continue;
-    if (info.name == name) {
-      use(model, info.profile);
-      return {};
-    }
-    known += (known.empty() ? "" : ", ") + std::string(info.name);
+    if (info.name != name || !has_samples_of(model, info)) continue;
+    use(model, info.profile);
+    return {};
   }
-  return Error{Errc::kUsage, "the recording has no samples of the kind '" + std::string(name) + "'; " +
-                                 (known.empty() ? "it has none at all" : "it has: " + known)};
+  if (model.locks_are_of_part && (name == about(Profile::kLocks).name || name == about(Profile::kOwners).name)) {
+    return Error{Errc::kUsage, "in the selected time no lock is known to have blocked anybody"};
+  }
+  return Error{Errc::kUsage,
+               "the recording has no samples of the kind '" + std::string(name) + "'; it has " + known_kinds(model)};
 }
 
 void use_best_profile(Model& model) {
   for (const ProfileInfo& info : kProfiles) {
-    if (!samples_of(model, info.profile).empty()) return use(model, info.profile);
+    if (has_samples_of(model, info)) return use(model, info.profile);
   }
+}
+
+Status use_common_profile(Model& a, Model& b) {
+  for (const ProfileInfo& info : kProfiles) {
+    if (!has_samples_of(a, info) || !has_samples_of(b, info)) continue;
+    use(a, info.profile);
+    use(b, info.profile);
+    return {};
+  }
+  return Error{Errc::kUsage, "there is no kind of samples that both recordings have: " + a.file + " has " +
+                                 known_kinds(a) + ", " + b.file + " has " + known_kinds(b)};
 }
 
 }  // namespace tarsier::analysis

@@ -28,6 +28,9 @@ struct ProfileInfo {
   bool ends_in_class;        // the innermost frame is a class: of an object, or of a lock
 };
 const ProfileInfo& about(Profile profile);
+constexpr bool is_of_locks(Profile profile) {
+  return profile == Profile::kLocks || profile == Profile::kOwners;
+}
 
 std::string words_of_weight(Profile profile, int64_t weight);  // 350 ms, 12.4 MB
 
@@ -36,5 +39,7 @@ const Samples& samples_of(const Model& model, Profile profile);
 Status use_profile(Model& model, std::string_view name);
 // The first kind of which there are samples.
 void use_best_profile(Model& model);
+// The first kind of which both have some; kUsage if there is none.
+Status use_common_profile(Model& a, Model& b);
 
 }  // namespace tarsier::analysis

@@ -71,8 +71,8 @@ Quality assess_quality(const Model& model, const Selection& selection, Profile p
   Quality quality;
   std::map<StackIndex, uint64_t> failed;
   std::vector<bool> stack_used(model.stacks.size(), false);
-  for (const Sample& sample : samples_of(model, profile)) {
-    if (!selection.has(sample)) continue;
+  for (Sample sample : samples_of(model, profile)) {
+    if (!selection.take(sample, profile)) continue;
     quality.samples += sample.count;
     quality.weight += sample.weight;
     if (sample.imprecise) {

@@ -83,6 +83,15 @@ Result<Selection> Selection::make(const Model& model, const Filter& filter) {
   return selection;
 }
 
+bool Selection::take(Sample& sample, Profile profile) const {
+  if (profile != Profile::kWaits || whole_time_) return has(sample);
+  int64_t begin_ns = sample.time_ns, end_ns = capped_add(begin_ns, sample.weight);
+  if (!has(sample.thread) || !clip(begin_ns, end_ns)) return false;
+  sample.time_ns = begin_ns;
+  sample.weight = end_ns - begin_ns;
+  return true;
+}
+
 std::map<ThreadKind, Nanos> unsampled_cpu(const Model& model, const Selection& selection) {
   std::map<ThreadKind, Nanos> sums;
   if (model.profile != Profile::kCpu) return sums;
@@ -99,8 +108,8 @@ Status narrow(Model& model, const Filter& filter) {
   if (!selection) return std::move(selection).error();
   if (selection->everything()) return {};
   Samples kept;
-  for (const Sample& sample : model.samples) {
-    if (selection->has(sample)) kept.push_back(sample);
+  for (Sample sample : model.samples) {
+    if (selection->take(sample, model.profile)) kept.push_back(sample);
   }
   model.samples = std::move(kept);
   model.unsampled_cpu = unsampled_cpu(model, *selection);
@@ -119,9 +128,9 @@ WeightedStacks weigh_stacks(const Model& model, const Selection& selection, bool
   double squares = 0;
   const bool has_objects = model.profile == Profile::kAlloc && model.alloc_objects.size() == model.samples.size();
   size_t index = 0;
-  for (const Sample& sample : model.samples) {
+  for (Sample sample : model.samples) {
     const double objects = has_objects ? model.alloc_objects[index++] : 0;
-    if (!selection.has(sample) || sample.stack.value >= model.stacks.size()) continue;
+    if (!selection.take(sample, model.profile) || sample.stack.value >= model.stacks.size()) continue;
     const uint32_t group = by_thread ? sample.thread.value : 0;
     uint32_t& row = by_thread ? row_of_group[static_cast<uint64_t>(group) << 32 | sample.stack.value]
                               : row_of_stack[sample.stack.value];

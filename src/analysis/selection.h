@@ -33,6 +33,8 @@ class Selection {
   [[nodiscard]] bool has(ThreadIndex thread) const {
     return threads_.empty() || (thread.value < threads_.size() && threads_[thread.value]);
   }
+  // Whether it is selected. Of a sample that lasts, a wait, the part within the selected time is left.
+  [[nodiscard]] bool take(Sample& sample, Profile profile) const;
   // Leaves of an interval what is in the selected time; false if that is nothing.
   [[nodiscard]] bool clip(int64_t& begin_ns, int64_t& end_ns) const {
     const bool instant = begin_ns == end_ns;

@@ -45,6 +45,28 @@ TEST(Selection, a_time_range_has_its_start_but_not_its_end_and_no_unsampled_time
   EXPECT_TRUE(unsampled_cpu(maker.model, *part).empty());
 }
 
+TEST(Selection, a_time_range_has_the_part_of_a_wait_that_is_within) {
+  ModelMaker maker;
+  const ThreadIndex main = maker.thread("main");
+  maker.model.profile = Profile::kWaits;
+  maker.sample(main, "before", seconds(1).count, seconds(0));
+  maker.sample(main, "into", seconds(3).count, seconds(0));
+  maker.sample(main, "around", seconds(9).count, millis(500));
+  maker.sample(main, "out_of", seconds(9).count, millis(2500));
+  maker.sample(main, "behind", seconds(1).count, seconds(3));
+  const auto part = Selection::make(maker.model, {.thread_regex = "", .from = seconds(1), .to = seconds(3)});
+  ASSERT_TRUE(part.ok());
+  const WeightedStacks weights = weigh_stacks(maker.model, *part);
+  EXPECT_EQ(weights.weight, (seconds(2) + seconds(2) + millis(500)).count);
+  EXPECT_EQ(weights.samples, 3U);
+  EXPECT_EQ(thread_profile(maker.model, *part)[0].sampled, weights.weight);
+  EXPECT_EQ(assess_quality(maker.model, *part).weight, weights.weight);
+
+  ASSERT_TRUE(narrow(maker.model, {.from = seconds(1), .to = seconds(3)}));
+  EXPECT_EQ(weigh_stacks(maker.model, {}).weight, weights.weight);
+  EXPECT_EQ(maker.model.samples[0].time_ns, maker.model.start_ns);
+}
+
 TEST(Selection, says_what_is_wrong_with_a_filter) {
   ModelMaker maker;
   maker.thread("main");

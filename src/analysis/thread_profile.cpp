@@ -8,8 +8,8 @@ std::vector<ThreadRow> thread_profile(const Model& model, const Selection& selec
   const bool by_cpu = model.profile == Profile::kCpu;
   std::vector<ThreadRow> rows(model.threads.size());
   for (uint32_t i = 0; i < rows.size(); ++i) rows[i].thread = ThreadIndex(i);
-  for (const Sample& sample : model.samples) {
-    if (!selection.has(sample) || sample.thread.value >= rows.size()) continue;
+  for (Sample sample : model.samples) {
+    if (!selection.take(sample, model.profile) || sample.thread.value >= rows.size()) continue;
     rows[sample.thread.value].sampled += sample.weight;
     rows[sample.thread.value].samples += sample.count;
   }
@@ -19,7 +19,7 @@ std::vector<ThreadRow> thread_profile(const Model& model, const Selection& selec
     row.cpu = row.measured ? std::max(*thread.cpu - thread.carried, Nanos(0)) : Nanos(by_cpu ? row.sampled : 0);
   }
   // Who was never blocked, or kept nobody waiting, is of interest beside those who were.
-  const bool all_that_ran = by_cpu || model.profile == Profile::kLocks || model.profile == Profile::kOwners;
+  const bool all_that_ran = by_cpu || is_of_locks(model.profile);
   std::erase_if(rows, [&](const ThreadRow& row) {
     return !selection.has(row.thread) || ((!all_that_ran || row.cpu.count == 0) && row.samples == 0);
   });

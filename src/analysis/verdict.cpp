@@ -75,8 +75,9 @@ std::string how_long_and_how_much(const Facts& facts) {
   if (!model.jvm.empty()) text += " of JVM " + model.jvm;
   if (model.pid != 0) text += " (pid " + std::to_string(model.pid) + ")";
   if (model.profile != Profile::kCpu) {
-    text +=
-        ": " + words_of_weight(model.profile, facts.quality.weight) + " of " + std::string(about(model.profile).what);
+    const bool of_part = model.locks_are_of_part && is_of_locks(model.profile);
+    text += (of_part ? "; in the selected time: " : ": ") + words_of_weight(model.profile, facts.quality.weight) +
+            " of " + std::string(about(model.profile).what);
     if (model.profile == Profile::kAlloc && model.duration.count > 0) {
       text +=
           ", " +
@@ -356,12 +357,7 @@ std::string warn_unaccounted(const Facts& facts) {
 }
 
 std::string warn_no_period(const Facts& facts) {
-  for (const Engine& engine : facts.model.engines) {
-    if (engine.name.starts_with("jdk.") && engine.written > 0 && engine.interval.count == 0) {
-      return "the recording does not tell its sampling period: weights are numbers of samples, not times.";
-    }
-  }
-  return {};
+  return tells_its_period(facts.model) ? "" : kNoPeriod;
 }
 
 using Sentence = std::string (*)(const Facts&);

@@ -31,9 +31,9 @@ WaitProfile wait_profile(const Model& model, const Selection& selection, const L
   std::map<std::pair<uint8_t, std::vector<uint32_t>>, size_t> row_of_chain;
   std::map<std::pair<uint8_t, StackIndex>, size_t> row_of_stack;
   size_t index = 0;
-  for (const Sample& sample : samples_of(model, Profile::kWaits)) {
+  for (Sample sample : samples_of(model, Profile::kWaits)) {
     const WaitInfo info = model.waits[index++];
-    if (!selection.has(sample)) continue;
+    if (!selection.take(sample, Profile::kWaits)) continue;
     const auto [known, is_new] = row_of_stack.try_emplace({info.kind, sample.stack}, profile.rows.size());
     if (is_new) {
       auto chain = chain_of(model, labels, sample.stack);

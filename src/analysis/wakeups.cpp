@@ -109,9 +109,9 @@ WokenProfile woken_profile(const Model& model, const Selection& selection, const
   // Stacks that differ only in lines are one chain.
   std::map<std::vector<uint32_t>, size_t> row_of_chains, row_of_stacks;
   size_t index = 0;
-  for (const Sample& sample : samples_of(model, Profile::kWaits)) {
+  for (Sample sample : samples_of(model, Profile::kWaits)) {
     const size_t number = index++;
-    if (!selection.has(sample)) continue;
+    if (!selection.take(sample, Profile::kWaits)) continue;
     const WaitInfo& info = model.waits[number];
     const std::vector<Wakeups::Hop> hops = wakeups.of(number);
     std::vector<uint32_t> stacks{info.kind, sample.stack.value};

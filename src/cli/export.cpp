@@ -9,6 +9,7 @@
 #include <span>
 #include <string_view>
 
+#include "analysis/engine_account.h"
 #include "analysis/lock_pass.h"
 #include "analysis/model.h"
 #include "analysis/waker_stacks.h"
@@ -82,8 +83,9 @@ constexpr CommandSpec kSpec = {
     .operand = Operand::kRecording,
     .options = kOptions,
     .notes =
-        "collapsed: one line per stack with its count (of alloc: bytes; of locks and owners: ns), as flame graph tools "
-        "read it.\n"
+        "collapsed: one line per stack with its count (of alloc: bytes; of waits, locks and owners: ns), as flame "
+        "graph "
+        "tools read it.\n"
         "html: an interactive flame graph in one file that needs nothing else. With --against FILE it shows both: "
         "boxes\n"
         "are as wide as the mean of the two, coloured by what changed; what is gone is there, too.\n"
@@ -159,7 +161,7 @@ int export_against(const Arguments& arguments, const analysis::Model& model) {
   const std::string file = arguments.text("against");
   const std::string files[] = {file, model.file};
   if (Status different = check_different(files); !different) return fail(different.error());
-  auto before = load_recording(file, analysis::about(model.profile).name);
+  auto before = load_recording(file, model.corrected ? kCorrected : analysis::about(model.profile).name);
   if (!before) return fail(before.error());
   if (arguments.has("wakers")) {
     if (Status shown = show_wakers(*before); !shown) return fail(shown.error());
@@ -205,6 +207,11 @@ int run_export(const Arguments& arguments) {
   if (arguments.has("wakers") && format.write == nullptr) {
     return fail(Error{Errc::kUsage, "--wakers is for stacks, which " + std::string(format.name) + " does not show"});
   }
+  if (!to_stdout(arguments)) {
+    std::vector<std::string> files = arguments.operands;
+    if (arguments.has("against")) files.push_back(arguments.text("against"));
+    if (Status checked = check_output(arguments.text("output"), files); !checked) return fail(checked.error());
+  }
   if (format.convert != nullptr) return export_file(arguments, format);
   if (format.write == nullptr) return export_csv(arguments);
   // The page shows locks, too: of a large recording only while it is read.
@@ -220,6 +227,7 @@ int run_export(const Arguments& arguments) {
     return through_stream(fd, [&](std::ostream& out) { return format.write(*model, page, out); });
   });
   if (!written) return fail(written.error());
+  if (!analysis::tells_its_period(*model)) say("warning: " + std::string(analysis::kNoPeriod));
   return tell_problems(*model);
 }
 

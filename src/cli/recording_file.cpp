@@ -86,6 +86,18 @@ Status check_different(std::span<const std::string> files) {
   return {};
 }
 
+Status check_output(const std::string& output, std::span<const std::string> files) {
+  struct stat written {};
+  if (::stat(output.c_str(), &written) != 0) return {};
+  for (const std::string& file : files) {
+    struct stat read {};
+    if (::stat(file.c_str(), &read) != 0 || read.st_dev != written.st_dev || read.st_ino != written.st_ino) continue;
+    return Error{Errc::kUsage,
+                 "'" + output + "' is the recording itself, which would be gone: name another file by -o"};
+  }
+  return {};
+}
+
 int tell_problems(std::span<const std::string> problems, bool damaged) {
   for (const std::string& problem : problems) say("warning: " + problem);
   return damaged ? exit_code(Errc::kIncomplete) : 0;

@@ -66,6 +66,8 @@ Result<analysis::Model> load_recording_operand(const std::string& command, const
                                                analysis::LockPass* locks = nullptr);
 // For commands that compare: one file twice, also under two names, would be found to agree with itself.
 Status check_different(std::span<const std::string> files);
+// For those that write a file: it may not take the place of what it is made of.
+Status check_output(const std::string& output, std::span<const std::string> files);
 // Says what could not be read, and returns the exit code that belongs to it: 0, or 5 if something is missing.
 int tell_problems(const analysis::Model& model);
 int tell_problems(std::span<const std::string> problems, bool damaged);

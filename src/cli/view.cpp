@@ -94,6 +94,7 @@ class Comparison {
     if (!before) return before;
     auto model = load_recording(wanted_.file, {}, nullptr, watch);
     if (!model) return model;
+    if (Status common = analysis::use_common_profile(*before, *model); !common) return std::move(common).error();
     if (before->damaged) model->damaged = true;
     for (const std::string& problem : before->problems) model->problems.push_back(wanted_.against + ": " + problem);
     before_.emplace(std::move(*before));

@@ -11,9 +11,11 @@
 namespace tarsier::exporting {
 namespace {
 
-// The weight that counts as one: of a sample, one byte, or one nanosecond in which a thread was blocked.
+// The weight that counts as one: of a sample, one byte, or one nanosecond in which a thread waited. Waits are no
+// samples: their lengths differ by a million times.
 double weight_of_one(const analysis::Model& model, const analysis::WeightedStacks& weights) {
-  if (analysis::about(model.profile).ends_in_class) return 1;
+  const analysis::ProfileInfo& info = analysis::about(model.profile);
+  if (info.ends_in_class || info.is_census) return 1;
   if (weights.samples > 0 && weights.weight > 0) {
     return static_cast<double>(weights.weight) / static_cast<double>(weights.samples);
   }

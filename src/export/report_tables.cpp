@@ -60,10 +60,12 @@ std::string hot_text(const ReportContext& context) {
 
 std::string whole_of(const ReportContext& context, int64_t weight) {
   const analysis::Profile profile = context.model.profile;
-  return analysis::words_of_weight(profile, weight) + " of " + std::string(analysis::about(profile).what);
+  // What GC, JIT and the like have used is part of the time of the whole recording, and not known for a part of it.
+  const bool without_jvm =
+      profile == analysis::Profile::kCpu && !context.selection.whole_time() && !context.model.unsampled_cpu.empty();
+  return analysis::words_of_weight(profile, weight) + " of " + std::string(analysis::about(profile).what) +
+         (without_jvm ? ", of sampled threads only" : "");
 }
-
-namespace {}  // namespace
 
 std::string alloc_text(const ReportContext& context) {
   const analysis::Labels labels = context.labels();
@@ -106,12 +108,20 @@ std::string quality_text(const ReportContext& context) {
   row("failed: no stack", failed);
   for (const auto& [cause, count] : quality.failed) row(cause, count, 1);
   row("imprecise: innermost line and inlining may be off", quality.imprecise);
-  for (const auto& [mechanism, count] : quality.by_mechanism) row("by mechanism " + mechanism, count);
+  // What engines have counted is known for all of the recording: of a part of it no share can be told.
+  const bool whole = context.selection.everything();
+  const auto row_of_engine = [&](const std::string& what, uint64_t count, int depth = 0) {
+    if (whole) return row(what, count, depth);
+    out += pad_left(words_of_count(count), 12) + std::string(12 + 2 * depth, ' ') +
+           cut_front(visible(what), kColumns - 30) + "\n";
+  };
+  if (!whole) out += "Of the whole recording:\n";
+  for (const auto& [mechanism, count] : quality.by_mechanism) row_of_engine("by mechanism " + mechanism, count);
   if (quality.has_native) {
-    row("in native code", quality.native);
-    row("with all their native frames", quality.native_complete, 1);
-    row("with native code between Java frames", quality.native_between);
-    row("with all frames of it", quality.native_between_complete, 1);
+    row_of_engine("in native code", quality.native);
+    row_of_engine("with all their native frames", quality.native_complete, 1);
+    row_of_engine("with native code between Java frames", quality.native_between);
+    row_of_engine("with all frames of it", quality.native_between_complete, 1);
   }
   if (quality.latency) {
     out += "From asking to having a stack: median " + words_of_time(quality.latency->p50) + ", 90 % within " +

@@ -124,6 +124,27 @@ TEST(ReportText, fits_100_columns_and_is_harmless_whatever_the_names) {
   EXPECT_GT(number, 100U);
 }
 
+TEST(ReportText, says_what_is_known_of_the_whole_recording_only) {
+  ModelMaker maker;
+  fill(maker);
+  EXPECT_THAT(*report_text(maker.model, {.views = {"quality"}}),
+              HasSubstr("         800   100.0 %  by mechanism perf\n"));
+  const auto part = report_text(maker.model, {.views = {"hot", "quality"}, .from = millis(0), .to = millis(400)});
+  ASSERT_TRUE(part.ok());
+  EXPECT_THAT(*part, HasSubstr("Hot methods (shares of 400 ms of CPU time, of sampled threads only)\n"));
+  EXPECT_THAT(*part, HasSubstr("Of the whole recording:\n         800            by mechanism perf\n"));
+}
+
+TEST(ReportText, says_that_locks_are_those_of_a_part_of_the_time) {
+  ModelMaker maker;
+  maker.model.profile = analysis::Profile::kLocks;
+  maker.sample(maker.thread("main"), "main;a", 1'000'000);
+  EXPECT_THAT(*report_text(maker.model, {}), HasSubstr("Recorded 10.0 s: 1.0 ms of time blocked by locks."));
+  maker.model.locks_are_of_part = true;
+  EXPECT_THAT(*report_text(maker.model, {}),
+              HasSubstr("Recorded 10.0 s; in the selected time: 1.0 ms of time blocked by locks."));
+}
+
 TEST(ReportText, shows_pauses_by_collector_and_cause) {
   ModelMaker maker;
   fill(maker);
@@ -293,6 +314,17 @@ TEST(Collapsed, weights_are_in_units_of_the_mean_sample) {
   std::ostringstream out;
   ASSERT_TRUE(export_collapsed(maker.model, out).ok());
   EXPECT_EQ(out.str(), "a 2\nb 1\nc 1\n");
+}
+
+TEST(Collapsed, waits_are_in_nanoseconds_since_they_are_no_samples) {
+  ModelMaker maker;
+  maker.model.profile = analysis::Profile::kWaits;
+  const ThreadIndex main = maker.thread("main");
+  maker.sample(main, "idle", 60'000'000'000);
+  maker.sample(main, "short", 1'000'000);
+  std::ostringstream out;
+  ASSERT_TRUE(export_collapsed(maker.model, out).ok());
+  EXPECT_EQ(out.str(), "idle 60000000000\nshort 1000000\n");
 }
 
 TEST(Collapsed, separators_in_names_are_escaped) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/cct.h"
+#include "analysis/engine_account.h"
 #include "analysis/stack_builder.h"
 #include "export/escape.h"
 #include "export/report_view.h"
@@ -143,7 +144,9 @@ class ProfileWriter {
 
 Status export_speedscope(const analysis::Model& model, std::ostream& out, const SpeedscopeBounds& bounds) {
   const analysis::Selection all;
-  const std::string_view unit = model.profile == analysis::Profile::kAlloc ? "bytes" : "nanoseconds";
+  const std::string_view unit = model.profile == analysis::Profile::kAlloc ? "bytes"
+                                : analysis::tells_its_period(model)        ? "nanoseconds"
+                                                                           : "none";
   FrameTable frames(model);
   out << R"({"$schema":)" << json_text(kSchema) << R"(,"exporter":"tarsier","name":)"
       << json_text(visible(model.file.substr(model.file.rfind('/') + 1))) << R"(,"activeProfileIndex":0,"profiles":[)";

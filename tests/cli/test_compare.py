@@ -128,5 +128,10 @@ def test_the_page_shows_a_recording_against_another(one, copy, tmp_path):
     assert head["title"] == "one.jfr against copy.jfr"
     assert "for --to html" in tarsier("export", one, "--to", "pprof", "--against", copy, "-o", page, expect=2).stderr
     assert "same recording twice" in tarsier("export", one, "--to", "html", "--against", one, expect=2).stderr
+    before = copy.read_bytes()
+    for mine in one, copy:
+        words = tarsier("export", one, "--to", "html", "--against", copy, "-o", mine, expect=2).stderr
+        assert f"'{mine}' is the recording itself" in words
+    assert copy.read_bytes() == before
     words = tarsier("export", one, "--to", "html", "--against", FIXTURES / "all-events.jfr", expect=2).stderr
     assert "all-events.jfr" in words and "'cpu'" in words
