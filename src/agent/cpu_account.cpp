@@ -13,9 +13,6 @@
 namespace tarsier::agent {
 namespace {
 
-// Reading what else the kernel knows of a thread takes a hundred times as long as its CPU clock: not for those that
-// hardly run. At the end they are all read.
-constexpr Nanos kWorthReading = millis(1);
 // How many threads' beginnings are read when a session starts, some 30 us each. Of the others only what they do after
 // they were first seen running counts.
 constexpr size_t kMostAtStart = 2000;
@@ -218,9 +215,10 @@ void CpuAccount::update(bool last) {
   // Threads that have ended since: what they used after the last look, or all of it if they lived between two looks.
   account_for_ended_threads();
   const auto tids = linux::thread_ids();
-  const std::unordered_set<pid_t> present(tids.begin(), tids.end());
+  std::unordered_set<pid_t> present(tids.begin(), tids.end());
   for (auto it = entries_.begin(); it != entries_.end();) {
-    if (present.contains(it->first)) {
+    if (present.contains(it->first) || linux::thread_cpu_time(it->first)) {
+      present.insert(it->first);
       ++it;
       continue;
     }
@@ -238,7 +236,8 @@ void CpuAccount::update(bool last) {
     if (is_told) continue;
     // One that has just been born may be Java's, and will be known by its name then.
     if (!last && !entry.is_known() && entry.seen_at > updated_at_) continue;
-    if (last || entry.last - entry.usage_read_at >= kWorthReading) read_usage(entry);
+    // At the end they are all read.
+    if (last || entry.last - entry.usage_read_at >= linux::kWorthReading) read_usage(entry);
     ran.push_back(&entry);
   }
   account_for_ends(process_cpu);

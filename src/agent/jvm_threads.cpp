@@ -47,8 +47,8 @@ void JvmThreads::look() {
     const std::string_view kind = kind_of_native_thread(name);
     if (is_of_jvm(kind)) known.serial = threads_.add_jvm_thread(tid, std::move(name), kind);
   }
-  std::erase_if(known_, [this](const auto& entry) {
-    if (entry.second.seen) return false;
+  std::erase_if(known_, [this](const auto& entry) {  // whoever ends one that lives frees what its handler uses
+    if (entry.second.seen || linux::thread_cpu_time(entry.first)) return false;
     if (entry.second.serial != 0) threads_.end_jvm_thread(entry.second.serial);
     return true;
   });

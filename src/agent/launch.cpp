@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <exception>
 #include <memory>
 #include <string>
 
@@ -81,8 +82,12 @@ void JNICALL on_vm_init(jvmtiEnv* jvmti, JNIEnv* jni, jthread) {
   const std::unique_ptr<AtVmInit> waiting(static_cast<AtVmInit*>(stored));
   jvmti->SetEnvironmentLocalStorage(nullptr);
   jvmti->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_VM_INIT, nullptr);
-  const auto session = launch(vm, waiting->options, std::move(waiting->debug_info));
-  if (session != nullptr) session->wait_until_started();  // main has not begun yet: nothing of it shall be missed
+  try {
+    const auto session = launch(vm, waiting->options, std::move(waiting->debug_info));
+    if (session != nullptr) session->wait_until_started();  // main has not begun yet: nothing of it shall be missed
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "tarsier: %s; the application runs on without being recorded\n", e.what());
+  }
 }
 
 // Empty if it can't be, because another session runs or for want of a thread: then whoever asked has been told.

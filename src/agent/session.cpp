@@ -129,14 +129,32 @@ void Session::run() {
   } else {
     try {
       record();
-    } catch (const std::exception& e) {  // no memory: the application may go on all the same
-      for (auto& engine : engines_) engine->stop();
-      fail(Error{Errc::kFailed, e.what()});
+    } catch (const std::bad_alloc&) {
+      give_up("the JVM's process has no memory left for what recording needs");
+    } catch (const std::exception& e) {
+      give_up(e.what());
     }
   }
   reached(&Session::started_);
   reached(&Session::done_);
   if (jni_ != nullptr) vm_->DetachCurrentThread();
+}
+
+// The application goes on, whatever is missing. There may still be no memory for anything: what was not decoded by now
+// is lost, and the recording says that it is not complete.
+void Session::give_up(const char* why) {
+  silence();
+  for (auto& engine : engines_) {
+    try {
+      engine->stop();
+    } catch (const std::exception&) {
+    }
+  }
+  try {
+    fail(Error{Errc::kFailed, why});
+  } catch (const std::exception&) {
+    let_go();
+  }
 }
 
 void Session::record() {

@@ -79,6 +79,7 @@ class Session {
   void finish();
   void let_go();
   void fail(const Error& error);
+  void give_up(const char* why);
 
   JavaVM* const vm_;
   JNIEnv* jni_ = nullptr;

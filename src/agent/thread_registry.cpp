@@ -139,14 +139,14 @@ jobject ThreadRegistry::add_locked(JavaThread entry) {
   }
   // Its native thread has become Java's, or has ended, and the kernel gave its id away.
   if (const auto it = live_of_jvm_.find(entry.tid); it != live_of_jvm_.end()) end_jvm_thread_locked(*it->second);
-  entry.serial = next_serial_++;
-  auto stored = std::make_unique<JavaThread>(std::move(entry));
-  live_[stored->tid] = stored.get();
+  const uint32_t serial = entry.serial = next_serial_++;
+  // Owned before anybody else knows of it: the next step may find no memory.
+  JavaThread& stored = *threads_.emplace(serial, std::make_unique<JavaThread>(std::move(entry))).first->second;
+  live_[stored.tid] = &stored;
   era_.store(next_era(), std::memory_order_release);
   for (ThreadListener* listener : listeners_) {
-    if (!listener->thread_started(*stored)) stored->sampled = false;
+    if (!listener->thread_started(stored)) stored.sampled = false;
   }
-  threads_.emplace(stored->serial, std::move(stored));
   return unused;
 }
 
@@ -207,8 +207,10 @@ Status ThreadRegistry::add_existing() {
       jobject unused = entry.ref;
       {
         const std::lock_guard guard(lock_);
-        // Under the lock its end can't come between: either its field is cleared by now, or on_end() comes later.
-        if (jni->GetLongField(thread, fields_.eetop) != 0) unused = add_locked(std::move(entry));
+        // Under the lock its end can't come between: either its field is cleared by now, or on_end() has come, a moment
+        // before the JVM clears it, or comes later.
+        const bool has_ended = ended_at_start_.contains(entry.java_id);
+        if (!has_ended && jni->GetLongField(thread, fields_.eetop) != 0) unused = add_locked(std::move(entry));
       }
       if (unused != nullptr) jni->DeleteGlobalRef(unused);
     }
@@ -234,12 +236,15 @@ void ThreadRegistry::on_start(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread) {
 
 void ThreadRegistry::on_end(jvmtiEnv* jvmti, JNIEnv* jni, jthread self) {
   std::string name = name_of(jvmti, jni, self);
-  linux::ThreadUsage usage = usages_.of_current(true);
+  const bool has_worked = clock_now(CLOCK_THREAD_CPUTIME_ID) >= linux::kWorthReading;
+  linux::ThreadUsage usage = usages_.of_current(has_worked);
   const Nanos now = monotonic_now();
   const Nanos cpu = clock_now(CLOCK_THREAD_CPUTIME_ID);
+  const int64_t java_id = java_id_of(jni, self);
   jobject unused = nullptr;
   {
     const std::lock_guard guard(lock_);
+    if (starting_) ended_at_start_.insert(java_id);
     const auto it = live_.find(::gettid());
     if (it == live_.end()) return;
     JavaThread& thread = *it->second;
@@ -331,6 +336,8 @@ std::vector<JavaThread> ThreadRegistry::refresh_names() {
 
 void ThreadRegistry::settle_ended() {
   const std::lock_guard guard(lock_);
+  starting_ = false;
+  ended_at_start_.clear();
   ended_settled_.insert(ended_settled_.end(), ended_.begin(), ended_.end());
   ended_.clear();
 }

@@ -157,6 +157,9 @@ class ThreadRegistry {
   std::unordered_map<uint32_t, std::unique_ptr<JavaThread>> threads_;
   std::unordered_map<pid_t, JavaThread*> live_;
   std::unordered_map<pid_t, JavaThread*> live_of_jvm_;
+  // By their ids in Java, until the session has begun: the JVM lists a thread for a moment longer.
+  std::unordered_set<int64_t> ended_at_start_;
+  bool starting_ = true;
   std::vector<uint32_t> started_;
   std::vector<uint32_t> ended_, ended_settled_, ended_before_;
   const linux::ThreadUsages usages_;

@@ -11,7 +11,9 @@
 
 namespace tarsier::linux {
 
-// As a folder like /proc/PID/task lists them; of this process, if none is named. Empty if it can't be read.
+// As a folder like /proc/PID/task lists them; of this process, if none is named. Empty if it can't be read, for want of
+// a descriptor perhaps; one or the other may be missing if threads end meanwhile. So who is not listed need not be
+// gone: that he has no clock any more tells.
 std::vector<pid_t> thread_ids(const char* tasks = "/proc/self/task");
 uint64_t thread_count();                          // of this process: how many those are
 std::string thread_name(pid_t tid);               // the 15 characters that the kernel keeps

@@ -29,6 +29,10 @@ void parse_thread_schedstat(std::string_view text, ThreadUsage& usage);
 void parse_thread_status(std::string_view text, ThreadUsage& usage);
 void parse_thread_sched(std::string_view text, ThreadUsage& usage);
 
+// CPU time of a thread from which on it is worth reading what else the kernel knows of it, which takes a hundred times as
+// long as its CPU clock.
+constexpr Nanos kWorthReading = millis(1);
+
 class ThreadUsages {
  public:
   // Of the process's threads, by default our own.

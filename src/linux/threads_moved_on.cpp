@@ -24,7 +24,7 @@ bool has_moved_on(Watched& thread) {
   constexpr int kTwice = 2;               // whom the JVM has stopped for a moment by a signal sleeps anywhere
   const char state = thread_state(thread.tid);
   const auto cpu = thread_cpu_time(thread.tid);
-  if (state == 0 || !cpu || *cpu - thread.cpu >= kAWhile) return true;
+  if (!cpu || *cpu - thread.cpu >= kAWhile) return true;  // gone, or somewhere else by now
   thread.seen_asleep = state == 'S' ? thread.seen_asleep + 1 : 0;
   return thread.seen_asleep >= kTwice;
 }
@@ -34,7 +34,9 @@ bool has_moved_on(Watched& thread) {
 bool threads_moved_on(Nanos patience) {
   const Nanos end = monotonic_now() + patience;
   std::vector<Watched> threads;
-  for (const pid_t tid : thread_ids()) {
+  const std::vector<pid_t> ids = thread_ids();
+  if (ids.empty()) return false;  // they can't be listed
+  for (const pid_t tid : ids) {
     if (tid != ::gettid()) threads.push_back({tid, thread_cpu_time(tid).value_or(Nanos(0))});
   }
   while (true) {

@@ -2,10 +2,12 @@
 application has what it had."""
 import errno
 import os
+import pathlib
+import re
 import subprocess
 
 import pytest
-from harness import TARSIER, Program, ebpf_allowed, engine, perf_allowed, report, tarsier
+from harness import TARSIER, Program, Recorder, ebpf_allowed, engine, perf_allowed, report, tarsier, wait_for_recording
 
 NOBODY = 65534
 
@@ -126,6 +128,45 @@ def test_perf_forbidden_by_seccomp(jdk, classes, tmp_path, forbid_perf, error):
         refused = tarsier("record", "--cpu", "--clock", "perf", "-d", "1s", "-o", tmp_path / "y.jfr", program.pid, expect=4)
         assert os.strerror(error) in refused.stderr and "seccomp" in refused.stderr
         check_files_and_end(program, 500)
+
+
+def kernel_version():
+    return tuple(int(part) for part in re.findall(r"\d+", os.uname().release)[:2])
+
+
+@pytest.mark.skipif(kernel_version() < (5, 16), reason="before 5.16 a child that dies takes us along: nothing is tried")
+def test_a_filter_that_kills(jdk, classes, tmp_path, forbid_perf):
+    with Limited(jdk, classes, "ManyThreads", 50, wrapper=[forbid_perf, "kill"]) as program:
+        program.ready()
+        used, said = record(program, tmp_path)
+        assert used["mechanism"] != "perf" and "kills" in used["why"] and "seccomp" in said
+        assert used["samples"]["taken"] > 0
+        for clock in "perf", "ebpf", "perf-rings":
+            refused = tarsier("record", "--cpu", "--engine", "fragment", "--clock", clock, "-d", "1s", "-o", tmp_path / "y.jfr",
+                              program.pid, expect=4)
+            assert "seccomp" in refused.stderr or os.strerror(errno.EPERM) in refused.stderr, refused.stderr
+        check_files_and_end(program, 500)
+
+
+def test_memory_that_runs_out(jdk, classes, tmp_path):
+    """In the midst of a recording whose tables grow all the time: it ends, with the reason, and the application does not."""
+    options = ["-Xint", "-XX:+UseSerialGC", "-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch"]
+    with Program(jdk, classes, "ManyStacks", options=options) as program:
+        program.ready()
+        file = tmp_path / "x.jfr"
+        with Recorder("--cpu", "--interval", "100us", "-o", file, program.pid) as recorder:
+            wait_for_recording(file)
+            size = int(re.search(r"VmSize:\s+(\d+)", pathlib.Path(f"/proc/{program.pid}/status").read_text())[1]) << 10
+            subprocess.run(["prlimit", "--pid", str(program.pid), f"--as={size + (4 << 20)}:"], check=True, timeout=60)
+            before = int(program.ask("progress"))
+            _, errors = recorder.finish(expect=None)
+            assert recorder.process.returncode not in (0, None) and "no memory" in errors, errors
+        assert int(program.ask("progress")) > before
+        subprocess.run(["prlimit", "--pid", str(program.pid), "--as=unlimited:"], check=True, timeout=60)
+        used, _ = record(program, tmp_path)
+        assert used["samples"]["taken"] > 0
+        program.tell("exit")
+        assert program.wait() == 7, program.errors[-5:]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become a user without another process")

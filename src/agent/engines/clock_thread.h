@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <new>
 
 #include "base/units.h"
 
@@ -28,6 +29,15 @@ class ClockThread {
   bool running_ = false;
   pthread_t thread_{};
 };
+
+// A round of a thread of ours may fail for want of memory; the next one has its turn all the same.
+template <typename Round>
+void survive(Round&& round) noexcept {
+  try {
+    round();
+  } catch (const std::bad_alloc&) {
+  }
+}
 
 // Ticks at random between half and one and a half of the interval, by the high-resolution clock.
 class RandomTicks {

@@ -152,8 +152,9 @@ class CountersEngine final : public Engine, private ThreadListener {
   // The JVM's own threads that are new, and those that are gone: what they had counted is as of the last look.
   void look_at_others() {
     const std::vector<pid_t> tids = linux::thread_ids();
-    const std::unordered_set<pid_t> present(tids.begin(), tids.end());
-    std::erase_if(refused_, [&](pid_t tid) { return !present.contains(tid); });
+    const std::unordered_set<pid_t> listed(tids.begin(), tids.end());
+    const auto is_gone = [&](pid_t tid) { return !listed.contains(tid) && !linux::thread_cpu_time(tid); };
+    std::erase_if(refused_, is_gone);
     for (const pid_t tid : tids) {
       if (context_.threads.find_by_tid(tid)) continue;
       const std::lock_guard guard(lock_);
@@ -167,8 +168,7 @@ class CountersEngine final : public Engine, private ThreadListener {
       if (without_ > before) refused_.insert(tid);
     }
     const std::lock_guard guard(lock_);
-    std::erase_if(counted_,
-                  [&](const auto& each) { return each.second.who.serial == 0 && !present.contains(each.first); });
+    std::erase_if(counted_, [&](const auto& each) { return each.second.who.serial == 0 && is_gone(each.first); });
   }
 
   [[nodiscard]] static std::vector<Value> read(const linux::ThreadCounters& counters) {

@@ -94,14 +94,18 @@ void HandshakeAsker::thread_ended(const JavaThread& thread) {
 void* HandshakeAsker::run(void* self) {
   auto& requester = *static_cast<Requester*>(self);
   HandshakeAsker& asker = *requester.asker;
-  const AttachedThread attached(asker.vm_, asker.threads_, kRequesterName);
-  if (attached.jni() != nullptr) asker.serve(attached.jni(), requester);
+  survive([&] {
+    const AttachedThread attached(asker.vm_, asker.threads_, kRequesterName);
+    if (attached.jni() != nullptr) asker.serve(attached.jni(), requester);
+  });
   return nullptr;
 }
 
 void HandshakeAsker::serve(JNIEnv* jni, Requester& requester) {
   while (const AskedPointer thread = next_request()) {
-    if (const Asking asking(*this, requester.number); asking) ask(jni, *thread, requester.frames);
+    if (const Asking asking(*this, requester.number); asking) {
+      survive([&] { ask(jni, *thread, requester.frames); });
+    }
     // Pairs with the acquire in choose().
     thread->asked.store(false, std::memory_order_release);
   }
@@ -127,11 +131,7 @@ HandshakeAsker::AskedPointer HandshakeAsker::lead(std::unique_lock<std::mutex>& 
     guard.unlock();
     const Nanos now = tick_.wait();
     std::vector<AskedPointer> chosen;
-    try {
-      chosen = choose();
-    } catch (const std::bad_alloc&) {
-      // Who was not asked for want of memory is asked another time.
-    }
+    survive([&] { chosen = choose(); });  // who was not asked for want of memory is asked another time
     guard.lock();
     if (!chosen.empty()) own = hand_over(chosen, now);
   }

@@ -208,6 +208,7 @@ void KernelWaits::stack_was_cut(uint32_t thread) {
 }
 
 bool KernelWaits::thread_started(const JavaThread& thread) {
+  if (stopped_at_.load() != 0) return true;
   const bool itself = thread.tid == ::gettid();
   Entry entry;
   entry.sleeper = {thread.tid, thread.serial, thread.java_thread};
@@ -471,18 +472,37 @@ bool KernelWaits::close_one() {
 }
 
 std::vector<ThreadTimes> KernelWaits::changed_times() {
-  const std::lock_guard guard(lock_);
-  std::vector<ThreadTimes> changed = std::exchange(ended_, {});
-  for (auto& [serial, entry] : entries_) {
-    Now seen{};
-    if (!read(entry, seen)) continue;
-    const WaitingThread& thread = seen.thread;
-    if (thread.first_left != 0) end_wait_from_before(entry, seen, false);
-    const uint64_t mark = thread.queue + thread.written.count + thread.shorter.count + thread.longer.count +
-                          thread.missed.count + thread.since;
-    if (std::exchange(entry.told, mark) != mark) changed.push_back(times_of(entry, seen));
+  std::vector<uint32_t> serials;
+  std::vector<ThreadTimes> changed;
+  {
+    const std::lock_guard guard(lock_);
+    serials.reserve(entries_.size());
+    for (const auto& [serial, entry] : entries_) serials.push_back(serial);
+    changed = std::exchange(ended_, {});
+  }
+  // The lock is held for one thread at a time: whoever starts or ends meanwhile need not wait for ten thousand.
+  for (const uint32_t serial : serials) {
+    const std::lock_guard guard(lock_);
+    const auto it = entries_.find(serial);
+    if (it != entries_.end()) add_if_changed(it->second, changed);
   }
   return changed;
+}
+
+void KernelWaits::add_if_changed(Entry& entry, std::vector<ThreadTimes>& changed) {
+  const auto mark_of = [](const WaitingThread& thread) {
+    return thread.queue + thread.written.count + thread.shorter.count + thread.longer.count + thread.missed.count +
+           thread.since;
+  };
+  // Of most threads that is all: they sleep, and have been told.
+  WaitingThread thread{};
+  if (!read(entry, thread)) return;
+  if (entry.told == mark_of(thread) && (thread.first_left == 0 || entry.before == Before::kNone)) return;
+  Now seen{};
+  if (!read(entry, seen)) return;
+  if (seen.thread.first_left != 0) end_wait_from_before(entry, seen, false);
+  const uint64_t mark = mark_of(seen.thread);
+  if (std::exchange(entry.told, mark) != mark) changed.push_back(times_of(entry, seen));
 }
 
 WaitCounters KernelWaits::sum_of_counters() const {

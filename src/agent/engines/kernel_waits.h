@@ -94,6 +94,7 @@ class KernelWaits final : public WaitFinder {
   [[nodiscard]] bool write_sleeper(Entry& entry, const linux::bpf::WaitingThread& thread, Nanos length);
   bool give_place(Entry& entry, size_t which);
   ThreadTimes times_of(Entry& entry, const Now& seen);
+  void add_if_changed(Entry& entry, std::vector<ThreadTimes>& changed);
   [[nodiscard]] bool make_known(const Entry& entry, const linux::bpf::WaitingThread& thread) const;
   void empty(pid_t tid, uint32_t slot);
   void erase(const Entry& entry);

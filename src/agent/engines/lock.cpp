@@ -465,6 +465,7 @@ EngineStats LockEngine::read_stats() {
   const LockDecoder::Counts& counts = decoder_->counts();
   stats.dropped["no free buffer"] = counters.of(LockCount::kNoBuffer);
   stats.dropped["thread not registered"] = counters.of(LockCount::kUnknownThread);
+  stats.dropped["no room for the monitor"] = counters.of(LockCount::kNoMonitor);
   stats.dropped["began before the recording, or its begin was dropped"] = counts.no_begin;
   stats.taken = counters.of(LockCount::kTaken) + counts.ongoing;
   stats.written = counts.written;

@@ -18,7 +18,9 @@ namespace {
 
 constexpr size_t kKnownChains = size_t{1} << 15;
 constexpr size_t kKnownNames = size_t{1} << 16;
-constexpr size_t kMonitors = size_t{1} << 14;
+// They stay: a monitor's place in memory is used again for the next one, so there are not many more than there ever
+// were at a time. What is never used takes no memory.
+constexpr size_t kMonitors = size_t{1} << 17;
 constexpr size_t kHolds = size_t{1} << 16;
 constexpr size_t kSleepers = size_t{1} << 14;
 // An owner that takes its monitor again before one of those that are blocked has woken up releases it time and again:

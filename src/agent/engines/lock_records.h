@@ -80,6 +80,7 @@ enum class LockCount : uint8_t {
   kTrailsWrong,   // of these: they did not
   kNameLost,
   kMonitorLost,
+  kNoMonitor,   // of kTaken, waits: no room for what is known of their monitor
   kHoldLost,    // its begin: no room
   kShortWaits,  // of Object.wait, and their time
   kShortWaitNs,

@@ -91,7 +91,7 @@ class Rival {
 
  private:
   static void* run(void* self) {
-    static_cast<Rival*>(self)->lock_and_unlock();
+    survive([&] { static_cast<Rival*>(self)->lock_and_unlock(); });
     return nullptr;
   }
   void lock_and_unlock() {

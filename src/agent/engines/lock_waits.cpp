@@ -27,7 +27,11 @@ void LockCapture::waiting(uint64_t monitor) noexcept {
   // Virtual threads come back by another way.
   if (mine == nullptr || virtual_id_of(mine->thread->java_thread) != 0) return;
   mine->waiting = monitors_->find_or_add(monitor);
-  if (mine->waiting == nullptr) return;
+  if (mine->waiting == nullptr) {
+    counters_.add(LockCount::kTaken);
+    counters_.add(LockCount::kNoMonitor);
+    return;
+  }
   mine->wait_began_ns = lock_time_ns();
   mine->was_notified = false;
   mine->notified_before = mine->waiting->notified.load(std::memory_order_relaxed);

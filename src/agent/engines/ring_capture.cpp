@@ -120,10 +120,12 @@ void* RingCapture::run(void* self) {
   // So long at most: what a sample points to may go away while it waits.
   constexpr int kPatienceMs = 10;
   std::vector<pollfd> fds;
-  for (const PerfRing& ring : capture.rings_) fds.push_back({ring.fd(), POLLIN, 0});
+  survive([&] {
+    for (const PerfRing& ring : capture.rings_) fds.push_back({ring.fd(), POLLIN, 0});
+  });
   while (!capture.mover_.must_stop()) {
     (void)::poll(fds.data(), fds.size(), kPatienceMs);
-    capture.look();
+    survive([&] { capture.look(); });
   }
   return nullptr;
 }

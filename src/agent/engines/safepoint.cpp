@@ -85,8 +85,10 @@ class SafepointAsker final : public StackAsker {
 
 void* SafepointAsker::run(void* self) {
   auto& asker = *static_cast<SafepointAsker*>(self);
-  const AttachedThread attached(asker.vm_, asker.threads_, kThreadName);
-  if (attached.jni() != nullptr) asker.keep_time(attached.jni());
+  survive([&] {
+    const AttachedThread attached(asker.vm_, asker.threads_, kThreadName);
+    if (attached.jni() != nullptr) asker.keep_time(attached.jni());
+  });
   return nullptr;
 }
 

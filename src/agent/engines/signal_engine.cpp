@@ -29,18 +29,20 @@ class SignalSampler final : public ThreadListener {
     slot->env = thread.env;
     slot->java_thread = thread.java_thread;
     slot->last_java_sp = thread.last_java_sp;
-    // Known to the handler before its first tick can come.
-    if (!capture_.threads().set(thread.tid, slot.get())) {
+    // Ours before the handler knows of it, and known to that before its first tick can come.
+    SampledThread& known = *(slots_[thread.tid] = std::move(slot));
+    if (!capture_.threads().set(thread.tid, &known)) {
+      slots_.erase(thread.tid);
       ++without_clock_;
       return false;
     }
-    if (const int err = clock_.start(thread.tid, slot->clock)) {
+    if (const int err = clock_.start(thread.tid, known.clock)) {
       capture_.threads().set(thread.tid, nullptr);
+      slots_.erase(thread.tid);
       ++without_clock_;
       last_error_ = err;
       return false;
     }
-    slots_[thread.tid] = std::move(slot);
     return true;
   }
   void thread_ended(const JavaThread& thread) override {

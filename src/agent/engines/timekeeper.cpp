@@ -51,11 +51,10 @@ void Timekeeper::keep_time() {
   while (!thread_.must_stop()) {
     ticks.wait();
     on_time_ = ticks.lateness() < kOnTime;
-    try {
+    // If there is no memory to move a thread between the lists it stays where it was.
+    survive([this] {
       threads_.round([this](Kept& kept, pid_t tid, Nanos cpu, bool ran) { return look_at(kept, tid, cpu, ran); });
-    } catch (const std::bad_alloc&) {
-      // Moving a thread between the lists found no memory: it stays where it was.
-    }
+    });
   }
 }
 

@@ -49,9 +49,11 @@ void WaitWatcher::watch() {
     longest_gap_ns_.store(std::max(longest_gap_ns_.load(), (began - last).count));
     last = began;
     const Nanos before = clock_now(CLOCK_THREAD_CPUTIME_ID);
-    look_at_fresh();
-    look_at_active();
-    look_at_resting(period * kBudget / 2000);
+    survive([&] {
+      look_at_fresh();
+      look_at_active();
+      look_at_resting(period * kBudget / 2000);
+    });
     const Nanos cost = clock_now(CLOCK_THREAD_CPUTIME_ID) - before;
     // Half of the threshold: a wait twice as long as that is then seen in time, whenever it begins.
     const Nanos wanted = std::max(limits_.min / 2, cost * 1000 / kBudget);
@@ -91,14 +93,14 @@ void WaitWatcher::look_at_resting(Nanos budget) {
   for (; left > 0; --left) {
     const std::lock_guard guard(lock_);
     if (resting_.empty()) return;
-    Entry entry = resting_.front();
-    resting_.pop_front();
+    Entry& entry = resting_.front();
     if (look_at(entry) == Asked::kHasRun) {
       entry.still = 0;
       active_.push_back(entry);
     } else {
       resting_.push_back(entry);
     }
+    resting_.pop_front();  // last: if there was no memory it is where it was
   }
 }
 
@@ -186,6 +188,7 @@ void WaitWatcher::end(Entry& entry, const WaitAccount::Wait& wait, bool ongoing)
 }
 
 bool WaitWatcher::thread_started(const JavaThread& thread) {
+  if (thread_.must_stop()) return true;
   const Sleeper sleeper{thread.tid, thread.serial, thread.java_thread};
   // Of the many that may be there already when we come each is looked at later: nobody is to wait for that.
   const auto look = thread.tid == ::gettid() ? observe(thread.tid) : std::nullopt;

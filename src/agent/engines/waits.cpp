@@ -202,10 +202,10 @@ void WaitsEngine::settle() {
 void WaitsEngine::stop() {
   if (!started_ || stopped_) return;
   finder_->stop();
-  context_.threads.remove_listener(*finder_);
   do {
     while (drain()) context_.make_room();
   } while (finder_->close_one());
+  context_.threads.remove_listener(*finder_);  // not before: of a thread that ends meanwhile nothing may be copied
   while (drain()) context_.make_room();
   settle();
   last_stats_ = read_stats();

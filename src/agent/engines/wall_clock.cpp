@@ -63,7 +63,10 @@ void* WallClock::run(void* self) {
 
 void WallClock::keep_time() {
   RandomTicks ticks(interval_);
-  while (!thread_.must_stop()) tick(ticks.wait());
+  while (!thread_.must_stop()) {
+    const Nanos now = ticks.wait();
+    survive([&] { tick(now); });
+  }
 }
 
 void WallClock::tick(Nanos now) {
