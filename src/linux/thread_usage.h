@@ -29,8 +29,8 @@ void parse_thread_schedstat(std::string_view text, ThreadUsage& usage);
 void parse_thread_status(std::string_view text, ThreadUsage& usage);
 void parse_thread_sched(std::string_view text, ThreadUsage& usage);
 
-// CPU time of a thread from which on it is worth reading what else the kernel knows of it, which takes a hundred times as
-// long as its CPU clock.
+// CPU time of a thread from which on it is worth reading what else the kernel knows of it, which takes a hundred times
+// as long as its CPU clock.
 constexpr Nanos kWorthReading = millis(1);
 
 class ThreadUsages {
