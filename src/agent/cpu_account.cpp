@@ -324,9 +324,23 @@ void CpuAccount::account_for_ends(const linux::ThreadUsage& process) {
 
 void CpuAccount::identify(Entry& entry) {
   const auto thread = threads_.find_by_tid(entry.tid);
-  if (!thread && entry.java_id == 0) entry.sampled = threads_.follows_jvm_thread(entry.tid);
+  if (!thread && entry.java_id == 0) {
+    entry.sampled = threads_.follows_jvm_thread(entry.tid);
+    if (!entry.named) name_again(entry);
+  }
   if (thread && thread->java_id != entry.java_id) become(entry, *thread);
   if (thread) entry.name = thread->name;  // it may have been named anew
+}
+
+// One that has just begun has its creator's name, and gives itself another as one of the first things that it does.
+void CpuAccount::name_again(Entry& entry) {
+  constexpr Nanos kNamedBy = seconds(1);
+  entry.named = monotonic_now() - entry.seen_at > kNamedBy;  // before it is read
+  std::string name = linux::thread_name(entry.tid);
+  if (name.empty() || name == entry.name) return;
+  entry.kind = kind_of_native_thread(name);
+  entry.name = std::move(name);
+  entry.generation = ~uint64_t{0};
 }
 
 void CpuAccount::write(Entry& entry) {

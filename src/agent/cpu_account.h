@@ -60,7 +60,8 @@ class CpuAccount {
     // the JVM) or carries another one.
     int64_t java_id = 0;
     bool sampled = false;
-    Nanos seen_at;  // first
+    bool named = false;  // by itself, if it ever does
+    Nanos seen_at;       // first
     recording::ThreadId id;
     uint64_t generation = ~uint64_t{0};  // of the writer, which gave out the id
     linux::ThreadUsage usage_at_start, usage;
@@ -78,6 +79,7 @@ class CpuAccount {
   void settle(bool at_once);
   void settle_by_schedule();
   void identify(Entry& entry);
+  static void name_again(Entry& entry);
   void become(Entry& entry, const JavaThread& thread);
   [[nodiscard]] static bool is_of(const Entry& entry, const JavaThread& thread);
   // A native thread may carry one Java thread after the other. 0: none has ended on it lately.
