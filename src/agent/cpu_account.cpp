@@ -326,7 +326,7 @@ void CpuAccount::identify(Entry& entry) {
   const auto thread = threads_.find_by_tid(entry.tid);
   if (!thread && entry.java_id == 0) {
     entry.sampled = threads_.follows_jvm_thread(entry.tid);
-    if (!entry.named) name_again(entry);
+    if (!entry.named && !first_) name_again(entry);
   }
   if (thread && thread->java_id != entry.java_id) become(entry, *thread);
   if (thread) entry.name = thread->name;  // it may have been named anew

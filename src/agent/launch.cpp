@@ -94,6 +94,8 @@ void JNICALL on_vm_init(jvmtiEnv* jvmti, JNIEnv* jni, jthread) {
 std::shared_ptr<Session> launch(JavaVM* vm, const control::AgentString& options,
                                 std::unique_ptr<PreciseDebugInfo> debug_info) {
   auto session = std::make_shared<Session>(vm, options, std::move(debug_info));
+  // Before anything is taken that would have to be given back if there is no memory.
+  auto argument = std::make_unique<std::shared_ptr<Session>>(session);
   std::shared_ptr<Session> holder;
   while (!occupy_slot(session, &holder)) {
     // It may be about to start, and can't say yet for whom and how long; or about to fail, and then it is our turn.
@@ -111,7 +113,6 @@ std::shared_ptr<Session> launch(JavaVM* vm, const control::AgentString& options,
   ::pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   ::pthread_attr_setstacksize(&attributes, 1 << 20);
   pthread_t thread{};
-  auto argument = std::make_unique<std::shared_ptr<Session>>(session);
   const int err = ::pthread_create(&thread, &attributes, run_session, argument.get());
   ::pthread_attr_destroy(&attributes);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);

@@ -143,7 +143,12 @@ void Session::run() {
 // The application goes on, whatever is missing. There may still be no memory for anything: what was not decoded by now
 // is lost, and the recording says that it is not complete.
 void Session::give_up(const char* why) {
-  silence();
+  for (auto& engine : engines_) {
+    try {
+      engine->silence();
+    } catch (const std::exception&) {  // then stop() does it
+    }
+  }
   for (auto& engine : engines_) {
     try {
       engine->stop();

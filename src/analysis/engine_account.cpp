@@ -32,6 +32,7 @@ std::string settle_account(Engine& engine, std::optional<uint64_t> loaded) {
 }
 
 bool tells_its_period(const Model& model) {
+  if (model.profile != Profile::kCpu) return true;
   return std::none_of(model.engines.begin(), model.engines.end(), [](const Engine& engine) {
     return engine.name.starts_with("jdk.") && engine.written > 0 && engine.interval.count == 0;
   });

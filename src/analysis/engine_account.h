@@ -19,7 +19,7 @@ constexpr const char* kNotInFile = "not in the file";  // written, but lost with
 // Returns what is wrong with the account, or nothing.
 std::string settle_account(Engine& engine, std::optional<uint64_t> loaded);
 
-// False of a recording by JFR without its settings: its samples stand for no time, each counts as one.
+// False of the CPU samples of a recording by JFR without its settings: they stand for no time, each counts as one.
 bool tells_its_period(const Model& model);
 constexpr const char* kNoPeriod =
     "the recording does not tell its sampling period: weights are numbers of samples, not times.";

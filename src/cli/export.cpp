@@ -156,6 +156,10 @@ Status show_wakers(analysis::Model& model) {
   return {};
 }
 
+void warn_no_period(const analysis::Model& model) {
+  if (!analysis::tells_its_period(model)) say("warning: " + model.file + ": " + std::string(analysis::kNoPeriod));
+}
+
 // A differential flame graph.
 int export_against(const Arguments& arguments, const analysis::Model& model) {
   const std::string file = arguments.text("against");
@@ -174,6 +178,8 @@ int export_against(const Arguments& arguments, const analysis::Model& model) {
     });
   });
   if (!written) return fail(written.error());
+  warn_no_period(*before);
+  warn_no_period(model);
   return std::max(tell_problems(*before), tell_problems(model));
 }
 
@@ -227,7 +233,7 @@ int run_export(const Arguments& arguments) {
     return through_stream(fd, [&](std::ostream& out) { return format.write(*model, page, out); });
   });
   if (!written) return fail(written.error());
-  if (!analysis::tells_its_period(*model)) say("warning: " + std::string(analysis::kNoPeriod));
+  warn_no_period(*model);
   return tell_problems(*model);
 }
 

@@ -1,10 +1,8 @@
 #include "linux/loaded_elf.h"
 
-#include <unistd.h>
-
 #include <vector>
 
-#include "linux/process_memory.h"
+#include "linux/self_memory.h"
 
 namespace tarsier::linux {
 namespace {
@@ -36,7 +34,7 @@ Result<ElfFile> open_loaded(const LoadedLibrary& library, const Memory& memory) 
 }
 
 Result<ElfFile> open_loaded(const LoadedLibrary& library) {
-  return open_loaded(library, ProcessMemory(::getpid()));
+  return open_loaded(library, SelfMemory());
 }
 
 }  // namespace tarsier::linux

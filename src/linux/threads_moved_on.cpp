@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -31,7 +32,7 @@ bool has_moved_on(Watched& thread) {
 
 }  // namespace
 
-bool threads_moved_on(Nanos patience) {
+bool threads_moved_on(Nanos patience) noexcept try {
   const Nanos end = monotonic_now() + patience;
   std::vector<Watched> threads;
   const std::vector<pid_t> ids = thread_ids();
@@ -46,6 +47,8 @@ bool threads_moved_on(Nanos patience) {
     constexpr std::chrono::milliseconds kBetween(10);
     std::this_thread::sleep_for(kBetween);
   }
+} catch (const std::bad_alloc&) {
+  return false;  // nobody knows
 }
 
 }  // namespace tarsier::linux

@@ -31,10 +31,9 @@ Result<ClockChoice> try_perf(const control::SessionOptions& options) {
     return Error{Errc::kUsage, "interval " + format_duration(options.interval) + " is finer than the " +
                                    format_duration(finest) + " that perf can do"};
   }
-  if (!linux::may_call(linux::DoubtfulCall::kPerfEventOpen)) {
-    return Error{Errc::kNotPermitted,
-                 "a filter of system calls (seccomp) kills whoever calls perf_event_open (systemd: the service needs "
-                 "SystemCallFilter=perf_event_open)"};
+  if (const char* why_not = linux::why_not_call(linux::DoubtfulCall::kPerfEventOpen)) {
+    return Error{Errc::kNotPermitted, "perf_event_open: " + std::string(why_not) +
+                                          " (a service of systemd needs SystemCallFilter=perf_event_open)"};
   }
   ClockChoice choice;
   choice.name = "perf";

@@ -340,7 +340,12 @@ Status LockEngine::start() {
 
 void LockEngine::silence() {
   if (!hooked_.exchange(false)) return;
-  (void)hooks_->take_off();
+  try {
+    (void)hooks_->take_off();
+  } catch (const std::bad_alloc&) {
+    hooked_ = true;  // they are still on
+    throw;
+  }
   LockDetail::silence();
 }
 

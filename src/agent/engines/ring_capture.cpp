@@ -183,7 +183,8 @@ void RingCapture::take(const PerfSample& sample) {
     return;
   }
   const uint64_t bottom = bottoms_->of(thread->serial);
-  const capture::StackExtent extent{thread->stack_base != 0 ? thread->stack_base : bottom, bottom, 0};
+  const capture::StackExtent extent{thread->stack_base != 0 ? thread->stack_base : bottom, bottom, 0,
+                                    thread->stack_lowest};
   const uint64_t needed = extent.bytes_from(sample.sp);
   ++(move(sample, *thread, event.period_ns, needed) ? counts_.moved : counts_.no_room);
   if (silent_ || !event.sampler) return;
@@ -242,7 +243,12 @@ bool RingCapture::thread_started(const JavaThread& thread) {
   auto followed = std::make_shared<Thread>();
   followed->tid = thread.tid;
   followed->serial = thread.serial;
-  if (!thread.is_of_jvm()) followed->stack_base = capture::field<uint64_t>(thread.java_thread, fields_.stack_base);
+  if (!thread.is_of_jvm()) {
+    followed->stack_base = capture::field<uint64_t>(thread.java_thread, fields_.stack_base);
+    if (fields_.stack_size != 0) {
+      followed->stack_lowest = followed->stack_base - capture::field<uint64_t>(thread.java_thread, fields_.stack_size);
+    }
+  }
   followed->random = (static_cast<uint64_t>(thread.tid) << 32) ^ static_cast<uint64_t>(monotonic_now().count) ^ 1;
   followed->demand.set_size(usual_.size());
   followed->events.resize(cpus_.size());

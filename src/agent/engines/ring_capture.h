@@ -60,7 +60,7 @@ class RingCapture final : public FragmentSource {
   struct Thread {
     pid_t tid = 0;
     uint32_t serial = 0;
-    uint64_t stack_base = 0;
+    uint64_t stack_base = 0, stack_lowest = 0;
     uint64_t random = 0;
     StackDemand demand;
     std::vector<Event> events;  // one for each CPU

@@ -134,7 +134,10 @@ bool SafepointAsker::round(JNIEnv* jni) {
     if (!enough) depth_ = 2 * depth;
     if (enough) {
       rounds_.fetch_add(1, std::memory_order_relaxed);
-      for (const auto* info = begin; info != end; ++info) take(jni, *info, depth, now);
+      // Whoever is not taken for want of memory has used more the next time.
+      survive([&] {
+        for (const auto* info = begin; info != end; ++info) take(jni, *info, depth, now);
+      });
     }
   }
   jni->PopLocalFrame(nullptr);
