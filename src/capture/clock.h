@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "base/sigsafe/random_period.h"
+#include "capture/restless_thread.h"
 
 namespace tarsier::capture {
 
@@ -23,6 +24,7 @@ struct ThreadClock {
   timer_t timer = nullptr;
   bool has_timer = false;
   bool by_spare = false;              // kept by the clock behind the clock
+  pid_t tid = 0;                      // of clocks that somebody else looks at
   uint64_t period_ns = 0;             // what the next tick stands for
   uint64_t random = 0;                // state of the generator that draws the periods
   uint32_t batch = 0;                 // ticks in the present batch
@@ -38,6 +40,7 @@ struct ThreadClock {
   std::atomic<bool> waits{false};     // it was waiting when it was asked
   // At the end of the last sample: its CPU clock and its stack pointer.
   std::atomic<uint64_t> rested_cpu_ns{0}, rested_sp{0};
+  RestlessThread restless;
 };
 
 constexpr uint32_t kMaxKernelFrames = 64;
@@ -62,6 +65,10 @@ class Clock {
   // Starts the clock of thread `tid` (of this process). 0, or an errno. Ticks may arrive before it returns.
   virtual int start(pid_t tid, ThreadClock& thread) noexcept = 0;
   virtual void stop(ThreadClock& thread) noexcept = 0;
+  // By our own thread, every now and then.
+  virtual void tend() noexcept {}
+  // Threads that were looked after one by one so far, since they give their CPU away all the time.
+  [[nodiscard]] virtual int64_t restless() const noexcept { return 0; }
   // Before stop(), by the very thread, while its handler still knows it: ticks that would come while the clock is taken
   // down had nobody to take their samples.
   virtual void quieten(ThreadClock&) noexcept {}

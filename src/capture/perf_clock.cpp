@@ -71,6 +71,7 @@ int PerfClock::probe(bool kernel) noexcept {
 }
 
 int PerfClock::start(pid_t tid, ThreadClock& thread) noexcept {
+  thread.tid = tid;
   thread.random = (static_cast<uint64_t>(tid) << 32) ^ static_cast<uint64_t>(::time(nullptr)) ^ 0x9E3779B97F4A7C15ULL;
   if (fds_ >= most_fds_) return EMFILE;
   thread.fd = open_event(tid, options_.kernel, at_least_finest(draw_phase(options_.interval_ns, thread.random)));
@@ -83,11 +84,8 @@ int PerfClock::start(pid_t tid, ThreadClock& thread) noexcept {
   // The first tick comes after a random part of the interval and stands for all of it: a thread too short for a whole
   // interval is seen with the probability, and so on average with the weight, of what it used.
   thread.period_ns = options_.interval_ns;
-  thread.one_shot = true;
-  thread.batch = kFirstBatch / 2;
-  thread.batch_left = 1;
-  thread.batch_ns = 0;
   thread.cpu_per_mille = kPerMille;
+  begin_with_one_tick(thread);
 
   if (options_.kernel) {
     // Locked memory is limited for ordinary users: without a ring the thread is sampled all the same, just without
@@ -129,8 +127,8 @@ bool PerfClock::owns(const ThreadClock& thread, const siginfo_t& info) const noe
   return info.si_code == SI_USER && info.si_pid == 0;
 }
 
-uint64_t PerfClock::weight_ns(ThreadClock& thread, const siginfo_t&) noexcept {
-  return thread.period_ns;
+uint64_t PerfClock::weight_ns(ThreadClock& thread, const siginfo_t& info) noexcept {
+  return thread.restless.spared ? weight_of_spared(thread, info) : thread.period_ns;
 }
 
 uint32_t PerfClock::kernel_frames(ThreadClock& thread, uint64_t* out) noexcept {
@@ -169,11 +167,13 @@ uint32_t PerfClock::kernel_frames(ThreadClock& thread, uint64_t* out) noexcept {
 }
 
 void PerfClock::rearm(ThreadClock& thread) noexcept {
+  if (thread.restless.spared) return rearm_spared(thread);
   const bool was_one_shot = thread.one_shot;
   if (thread.batch_left > 1) {
     --thread.batch_left;
     if (!was_one_shot) return;
   } else {
+    if (spare(thread)) return;
     begin_batch(thread);
   }
   if (thread.one_shot && !was_one_shot) {
@@ -191,6 +191,14 @@ void PerfClock::rearm(ThreadClock& thread) noexcept {
   } else if (was_one_shot) {
     ::ioctl(thread.fd, PERF_EVENT_IOC_ENABLE, 0);
   }
+}
+
+void PerfClock::begin_with_one_tick(ThreadClock& thread) noexcept {
+  thread.one_shot = true;
+  thread.batch = kFirstBatch / 2;
+  thread.batch_left = 1;
+  thread.batch_began_ns = 0;
+  thread.batch_ns = 0;
 }
 
 void PerfClock::begin_batch(ThreadClock& thread) const noexcept {

@@ -8,8 +8,12 @@
 // The event counts less than the CPU time of its thread: not the switches to and from it, which are much of that in
 // threads that run for some microseconds at a time. After each batch it is known how much less, and the event is told
 // to tick faster by so much.
+//
+// If somebody keeps them (agent/engines/kept_perf_clock.h), threads that give their CPU away all the time are spared:
+// restless_thread.h, perf_clock_restless.cpp.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 
 #include "capture/clock.h"
@@ -39,10 +43,28 @@ class PerfClock final : public Clock {
   uint32_t kernel_frames(ThreadClock& thread, uint64_t* out) noexcept override;
   void rearm(ThreadClock& thread) noexcept override;
 
+  // From now on restless threads are spared: somebody takes them, and switches their events on.
+  void keep_restless() noexcept { keeps_restless_ = true; }
+  // Those that have become so since the last call, linked by RestlessThread::next.
+  ThreadClock* take_restless() noexcept { return asked_.exchange(nullptr, std::memory_order_acquire); }
+  static void arm(const ThreadClock& thread) noexcept;
+
  private:
   [[nodiscard]] size_t ring_bytes() const noexcept { return (1 + kRingPages) * page_size_; }
 
   void begin_batch(ThreadClock& thread) const noexcept;
+  static void begin_with_one_tick(ThreadClock& thread) noexcept;
+
+  // Of threads that are spared, or become so, or cease to be.
+  bool spare(ThreadClock& thread) noexcept;
+  bool ask_for_keeper(ThreadClock& thread) noexcept;
+  uint64_t weight_of_spared(ThreadClock& thread, const siginfo_t& info) const noexcept;
+  void rearm_spared(ThreadClock& thread) noexcept;
+  void draw_next(ThreadClock& thread) const noexcept;
+  // CPU time between two switches, since the last call; 0: there were too few to tell.
+  static uint64_t time_between_switches(RestlessThread& thread) noexcept;
+  [[nodiscard]] uint64_t longest_restless_turn() const noexcept;
+  void leave_keeper(ThreadClock& thread) const noexcept;
 
   // Of ticks: short at first, so that threads that live for some ticks are counted right, too.
   static constexpr uint32_t kFirstBatch = 8, kLargestBatch = 64;
@@ -52,6 +74,8 @@ class PerfClock final : public Clock {
   const size_t page_size_;
   const int highest_fd_, most_fds_;  // the rest is left to the application
   int fds_ = 0;
+  bool keeps_restless_ = false;
+  std::atomic<ThreadClock*> asked_{nullptr};
 };
 
 }  // namespace tarsier::capture

@@ -95,17 +95,26 @@ void AgctDecoder::write_event(const AgctRecord& record, const AgctRecord& walked
   if (!is_failure) events_.add_self(walked.frames().front().method, record.weight_ns);
 }
 
+// As the other engines call it.
+std::string AgctDecoder::stub_name(uint64_t pc) const {
+  const std::string_view piece = stub_names_.at(pc);
+  return piece.empty() ? code_->stub_name(pc) : std::string(piece);
+}
+
 // The same raw answer at the same kind of code is the same stack.
-StackKey AgctDecoder::key_of(const AgctRecord& record, const hotspot::Code& code) {
+StackKey AgctDecoder::key_of(const AgctRecord& record, const hotspot::Code& code) const {
+  const uint64_t in_code = code.kind == hotspot::CodeKind::kStub
+                               ? reinterpret_cast<uint64_t>(stub_names_.at(record.pc).data())
+                               : code.method;
   const struct {
-    uint64_t place;  // the compiled method, or the library
+    uint64_t place;  // the compiled method, the piece of a stub, or the library
     int32_t failure;
     uint16_t kernel_count;
     hotspot::CodeKind kind;
     bool truncated : 1, repeated : 1;
     // All of it is hashed, so no bit may be left to chance.
     uint8_t rest : 6;
-  } head = {in_library(record, code) ? reinterpret_cast<uint64_t>(library_at(record.pc).dli_fbase) : code.method,
+  } head = {in_library(record, code) ? reinterpret_cast<uint64_t>(library_at(record.pc).dli_fbase) : in_code,
             std::min(record.result, 0),
             record.kernel_count,
             code.kind,
@@ -135,7 +144,7 @@ StackId AgctDecoder::stack_of(const AgctRecord& record, const hotspot::Code& cod
   } else if (in_library(record, code)) {
     frames_.push_back({context_.methods.marker(library_name(record.pc)), 0, 0, FrameType::kVm});
   } else if (record.result <= 0) {
-    frames_.push_back({context_.methods.marker(code_->stub_name(record.pc)), 0, 0, FrameType::kStub});
+    frames_.push_back({context_.methods.marker(stub_name(record.pc)), 0, 0, FrameType::kStub});
   }
   append_java_frames(record, code);
   return id = context_.writer.stack(frames_, record.truncated);

@@ -12,6 +12,7 @@
 #include "agent/engines/engine.h"
 #include "agent/engines/known_stacks.h"
 #include "agent/engines/sample_events.h"
+#include "agent/stub_names.h"
 #include "capture/agct.h"
 #include "hotspot/code_cache.h"
 #include "linux/kernel_symbols.h"
@@ -23,7 +24,10 @@ class AgctDecoder {
   // `code` tells what lies at a pc; without it frame types and imprecise code are not told. `event` is what a sample
   // is.
   AgctDecoder(EngineContext& context, std::optional<hotspot::CodeCache> code, recording::Event event)
-      : context_(context), code_(std::move(code)), events_(context, event) {}
+      : context_(context),
+        code_(std::move(code)),
+        stub_names_(StubNames::collect(context.jvm)),
+        events_(context, event) {}
 
   void decode(const capture::AgctRecord& record);
   // Once a second.
@@ -35,7 +39,8 @@ class AgctDecoder {
   [[nodiscard]] bool knows_code() const { return code_.has_value(); }
 
  private:
-  static StackKey key_of(const capture::AgctRecord& record, const hotspot::Code& code);
+  [[nodiscard]] StackKey key_of(const capture::AgctRecord& record, const hotspot::Code& code) const;
+  [[nodiscard]] std::string stub_name(uint64_t pc) const;
   void write_event(const capture::AgctRecord& record, const capture::AgctRecord& walked);
   void remember(const capture::AgctRecord& record);
   recording::StackId stack_of(const capture::AgctRecord& record, const hotspot::Code& code);
@@ -43,6 +48,7 @@ class AgctDecoder {
 
   EngineContext& context_;
   std::optional<hotspot::CodeCache> code_;
+  StubNames stub_names_;
   SampleEvents events_;
   KnownStacks stacks_;
   std::vector<recording::Frame> frames_;

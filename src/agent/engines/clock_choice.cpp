@@ -5,6 +5,7 @@
 #include <array>
 #include <string_view>
 
+#include "agent/engines/kept_perf_clock.h"
 #include "agent/engines/timekeeper.h"
 #include "agent/engines/wall_clock.h"
 #include "base/parse.h"
@@ -54,7 +55,7 @@ Result<ClockChoice> try_perf(const control::SessionOptions& options) {
                               " (as root: sysctl kernel.perf_event_paranoid=1)");
   }
   choice.make = [](const ClockChoice& c, int signal) -> std::unique_ptr<capture::Clock> {
-    return std::make_unique<capture::PerfClock>(
+    return std::make_unique<KeptPerfClock>(
         capture::PerfClock::Options{signal, static_cast<uint64_t>(c.interval.count), c.kernel});
   };
   return choice;

@@ -44,7 +44,9 @@ class RandomTicks {
  public:
   explicit RandomTicks(Nanos interval);
   // Until the next tick; the time then. Late by more than a tick: what was missed is missed.
-  Nanos wait();
+  Nanos wait() { return wait(interval_); }
+  // Likewise, but by that interval this time.
+  Nanos wait(Nanos interval);
   // How late the last one was.
   [[nodiscard]] Nanos lateness() const { return lateness_; }
 

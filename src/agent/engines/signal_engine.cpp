@@ -131,6 +131,7 @@ void SignalEngine::give_up_signal() {
 bool SignalEngine::drain() {
   if (capture_ == nullptr) return false;
   if (missing_.empty() && !signal_->still_ours()) give_up_signal();
+  if (missing_.empty()) clock_->tend();
   if (drained_) patience_.begin(capture_->ring().used(), ring_.size(), monotonic_now());
   const Nanos start = clock_now(CLOCK_THREAD_CPUTIME_ID);
   begin_decoding();
@@ -194,6 +195,7 @@ EngineStats SignalEngine::read_stats() {
   stats.memory = Bytes(static_cast<int64_t>(ring_.size()));
   stats.counters = {{"threads without a clock", sampler_->threads_without_clock()},
                     {"threads by the spare clock", clock_with_spare_ != nullptr ? clock_with_spare_->spared() : 0},
+                    {"threads that were spared, since they switch all the time", clock_->restless()},
                     {"signal taken by somebody else", missing_.empty() ? 0 : 1},
                     {"signal", signal_->number()},
                     {"decoding (ns of CPU time)", decoding_.count}};

@@ -1,0 +1,205 @@
+#include "agent/engines/kept_perf_clock.h"
+
+#include <gtest/gtest.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/under_sanitizer.h"
+#include "linux/procfs.h"
+#include "linux/signals.h"
+
+namespace tarsier::agent {
+namespace {
+
+using capture::PerfClock;
+using capture::ThreadClock;
+
+constexpr Nanos kInterval = micros(500);
+
+struct NoRepeats final : capture::Repeats {
+  void repeat(const ThreadClock&, uint64_t, uint64_t) noexcept override {}
+};
+
+// What a thread of these tests is about.
+enum Work : int { kNone, kFirst, kSecond, kWorks };
+
+struct Worker {
+  ThreadClock clock;
+  std::atomic<int> work{kNone};
+  std::array<uint64_t, kWorks> weight{};  // the handler's
+  uint64_t samples = 0;
+  Nanos used;
+};
+
+std::atomic<KeptPerfClock*> g_clock{nullptr};
+thread_local Worker* t_worker = nullptr;
+
+void on_signal(int, siginfo_t* info, void*) {
+  KeptPerfClock* const clock = g_clock.load();
+  Worker* const worker = t_worker;
+  if (clock == nullptr || worker == nullptr) return;
+  if (clock->owns(worker->clock, *info)) {
+    worker->weight[static_cast<size_t>(worker->work.load())] += clock->weight_ns(worker->clock, *info);
+    ++worker->samples;
+  }
+  clock->rearm(worker->clock);
+}
+
+void burn(Worker& worker, Work work, int turns) {
+  worker.work = work;
+  volatile int left = turns;
+  while (left > 0) left = left - 1;
+  worker.work = kNone;
+}
+
+// Two threads that hand over to each other. Each burns a bit, more than twice as much of something else, and lets the
+// other one go on.
+class Pair {
+ public:
+  static constexpr int kFirstTurns = 1200, kSecondTurns = 2800;
+
+  void work(Worker& worker, int me, Nanos cpu) {
+    const auto used = [] { return clock_now(CLOCK_THREAD_CPUTIME_ID); };
+    const Nanos end = used() + cpu;
+    for (int round = 0; !over_ && (round % 64 != 0 || used() < end); ++round) {
+      while (turn_ != me && !over_) wait_while(1 - me);
+      burn(worker, kFirst, kFirstTurns);
+      burn(worker, kSecond, kSecondTurns);
+      turn_ = 1 - me;
+      wake();
+    }
+    over_ = true;
+    wake();
+  }
+
+ private:
+  void wait_while(int value) { ::syscall(SYS_futex, &turn_, FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0); }
+  void wake() { ::syscall(SYS_futex, &turn_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0); }
+
+  std::atomic<int> turn_{0};
+  std::atomic<bool> over_{false};
+};
+
+// Runs `work` in so many threads that the clock samples, while it is tended to as by the session's thread.
+template <class Work>
+void run_sampled(KeptPerfClock& clock, std::vector<Worker>& workers, Work&& work) {
+  std::atomic<size_t> running{workers.size()};
+  std::vector<std::thread> threads;
+  threads.reserve(workers.size());
+  for (size_t i = 0; i < workers.size(); ++i) {
+    threads.emplace_back([&, i] {
+      Worker& worker = workers[i];
+      t_worker = &worker;
+      const Nanos before = clock_now(CLOCK_THREAD_CPUTIME_ID);
+      EXPECT_EQ(clock.start(::gettid(), worker.clock), 0);
+      work(worker, static_cast<int>(i));
+      worker.used = clock_now(CLOCK_THREAD_CPUTIME_ID) - before;
+      clock.quieten(worker.clock);
+      t_worker = nullptr;
+      clock.stop(worker.clock);
+      --running;
+    });
+  }
+  while (running > 0) {
+    clock.tend();
+    ::usleep(2000);
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+class KeptPerfClockTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const int err = PerfClock::probe(false)) GTEST_SKIP() << "perf_event_open: " << errno_text(err);
+    sees_kernel_ = PerfClock::probe(true) == 0;
+    auto signal = linux::OwnedSignal::take(on_signal);
+    ASSERT_TRUE(signal);
+    signal_.emplace(std::move(*signal));
+    clock_ = std::make_unique<KeptPerfClock>(
+        PerfClock::Options{signal_->number(), static_cast<uint64_t>(kInterval.count), sees_kernel_});
+    ASSERT_EQ(clock_->open(repeats_), 0);
+    g_clock = clock_.get();
+  }
+  void TearDown() override {
+    g_clock = nullptr;
+    if (clock_ != nullptr) clock_->close();
+  }
+
+  NoRepeats repeats_;
+  bool sees_kernel_ = false;
+  std::optional<linux::OwnedSignal> signal_;
+  std::unique_ptr<KeptPerfClock> clock_;
+};
+
+TEST_F(KeptPerfClockTest, a_thread_that_switches_all_the_time_is_seen_as_often_as_it_deserves_wherever_it_is) {
+  if (kUnderSanitizer) GTEST_SKIP() << "a sanitizer delays signals";
+  std::vector<Worker> workers(2);
+  Pair pair;
+  run_sampled(*clock_, workers, [&](Worker& worker, int me) { pair.work(worker, me, millis(600)); });
+  EXPECT_EQ(clock_->restless(), 2);
+  uint64_t first = 0, second = 0;
+  for (const Worker& worker : workers) {
+    EXPECT_TRUE(worker.clock.restless.spared);
+    EXPECT_GT(worker.samples, 300u);
+    first += worker.weight[kFirst];
+    second += worker.weight[kSecond];
+    const double seen = static_cast<double>(worker.weight[kNone] + worker.weight[kFirst] + worker.weight[kSecond]);
+    // Without the kernel samples stand for the time in user mode only.
+    EXPECT_LT(seen / static_cast<double>(worker.used.count), 1.05);
+    if (sees_kernel_) {
+      EXPECT_GT(seen / static_cast<double>(worker.used.count), 0.95);
+    }
+  }
+  // The same loop, so the truth is how often it goes round. Chance alone makes 0.02 of difference.
+  const double share = static_cast<double>(first) / static_cast<double>(first + second);
+  EXPECT_NEAR(share, 0.3, 0.08);
+}
+
+TEST_F(KeptPerfClockTest, a_thread_that_has_come_to_rest_ticks_by_itself_again) {
+  if (kUnderSanitizer) GTEST_SKIP() << "a sanitizer delays signals";
+  std::vector<Worker> workers(2);
+  Pair pair;
+  run_sampled(*clock_, workers, [&](Worker& worker, int me) {
+    pair.work(worker, me, millis(100));
+    const Nanos end = clock_now(CLOCK_THREAD_CPUTIME_ID) + millis(300);
+    while (clock_now(CLOCK_THREAD_CPUTIME_ID) < end) burn(worker, kFirst, 100'000);
+  });
+  EXPECT_EQ(clock_->restless(), 2);
+  for (const Worker& worker : workers) {
+    EXPECT_FALSE(worker.clock.restless.spared);
+    if (!sees_kernel_) continue;
+    const double seen = static_cast<double>(worker.weight[kNone] + worker.weight[kFirst] + worker.weight[kSecond]);
+    EXPECT_GT(seen / static_cast<double>(worker.used.count), 0.9);
+    EXPECT_LT(seen / static_cast<double>(worker.used.count), 1.05);
+  }
+}
+
+TEST_F(KeptPerfClockTest, a_thread_that_runs_on_is_none_of_the_keepers) {
+  if (kUnderSanitizer) GTEST_SKIP() << "a sanitizer delays signals";
+  std::vector<Worker> workers(1);
+  run_sampled(*clock_, workers, [&](Worker& worker, int) {
+    const Nanos end = clock_now(CLOCK_THREAD_CPUTIME_ID) + millis(100);
+    while (clock_now(CLOCK_THREAD_CPUTIME_ID) < end) burn(worker, kFirst, 100'000);
+  });
+  EXPECT_EQ(clock_->restless(), 0);
+  EXPECT_GT(workers[0].samples, 100u);
+}
+
+// Threads end while they ask for a keeper, while they are kept, and while they leave; also for the sanitizers.
+TEST_F(KeptPerfClockTest, threads_may_end_at_any_moment) {
+  for (int round = 0; round < 20; ++round) {
+    std::vector<Worker> workers(4);
+    Pair one, other;
+    run_sampled(*clock_, workers,
+                [&](Worker& worker, int me) { (me < 2 ? one : other).work(worker, me % 2, millis(3 + round)); });
+  }
+}
+
+}  // namespace
+}  // namespace tarsier::agent
