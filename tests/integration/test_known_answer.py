@@ -171,3 +171,16 @@ def test_what_java_code_calls_in_the_jvm_has_a_stack(jdk, classes, tmp_path):
     # On x86_64 C2 has instructions or stubs for all of them, but for the remainder.
     assert sum(row["self"] for name, row in hot.items() if name.startswith(("lib", "dsin", "StubRoutines"))) > 0.1
     assert sum(document["quality"]["failed"].values()) < 0.05 * document["quality"]["samples"], document["quality"]
+
+
+def test_both_engines_call_a_stub_by_the_same_name(jdk, classes, tmp_path):
+    def stubs(engine):
+        file = tmp_path / f"{engine}.jfr"
+        agent = f"-agentpath:{LIBRARY}=cpu,engine={engine},file={file}"
+        with Program(jdk, classes, "RuntimeCalls", 3, options=[agent]) as program:
+            assert program.wait(200) == 0
+        return {row["method"] for row in report(file)["hot"] if row["self"] > 0.02 and "." not in row["method"]}
+
+    of_agct, of_fragment = stubs("agct"), stubs("fragment")
+    assert not [name for name in of_agct if name.startswith("StubRoutines")], of_agct
+    assert of_agct & of_fragment, (of_agct, of_fragment)
