@@ -33,6 +33,7 @@ struct ThreadClock {
   uint64_t batch_ns = 0;              // what the clock counts while they come
   uint64_t cpu_per_mille = 1000;      // CPU time of the last batch, of what the clock has counted
   bool one_shot = false;              // no tick while a handler runs
+  bool hung_up = false;               // the last tick was the last that the event was told to give
   std::atomic<uint64_t> due_ns{0};    // time that a thread of ours saw it use and that no sample stands for yet
   std::atomic<bool> asked{false};     // the thread of ours has sent a signal that has not arrived yet
   std::atomic<uint64_t> asked_ns{0};  // when; CLOCK_MONOTONIC
@@ -67,8 +68,12 @@ class Clock {
   virtual void stop(ThreadClock& thread) noexcept = 0;
   // By our own thread, every now and then.
   virtual void tend() noexcept {}
-  // Threads that were looked after one by one so far, since they give their CPU away all the time.
-  [[nodiscard]] virtual int64_t restless() const noexcept { return 0; }
+  // Of threads that are looked after one by one, since they give their CPU away all the time, so far.
+  struct Restless {
+    int64_t threads = 0;
+    int64_t late = 0;  // samples that were taken later than they should
+  };
+  [[nodiscard]] virtual Restless restless() const noexcept { return {}; }
   // Before stop(), by the very thread, while its handler still knows it: ticks that would come while the clock is taken
   // down had nobody to take their samples.
   virtual void quieten(ThreadClock&) noexcept {}

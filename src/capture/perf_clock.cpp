@@ -128,7 +128,8 @@ bool PerfClock::owns(const ThreadClock& thread, const siginfo_t& info) const noe
 }
 
 uint64_t PerfClock::weight_ns(ThreadClock& thread, const siginfo_t& info) noexcept {
-  return thread.restless.spared ? weight_of_spared(thread, info) : thread.period_ns;
+  thread.hung_up = info.si_code == POLL_HUP;
+  return thread.restless.spared ? weight_of_spared(thread) : thread.period_ns;
 }
 
 uint32_t PerfClock::kernel_frames(ThreadClock& thread, uint64_t* out) noexcept {
@@ -168,12 +169,18 @@ uint32_t PerfClock::kernel_frames(ThreadClock& thread, uint64_t* out) noexcept {
 
 void PerfClock::rearm(ThreadClock& thread) noexcept {
   if (thread.restless.spared) return rearm_spared(thread);
+  // acquire: pairs with the keeper.
+  if (thread.restless.pace.load(std::memory_order_acquire) == Pace::kKept && spare(thread)) return;
   const bool was_one_shot = thread.one_shot;
   if (thread.batch_left > 1) {
     --thread.batch_left;
-    if (!was_one_shot) return;
+    if (!was_one_shot) {
+      // A tick that the keeper had asked for once too often, before it let go.
+      if (thread.hung_up) ::ioctl(thread.fd, PERF_EVENT_IOC_ENABLE, 0);
+      return;
+    }
   } else {
-    if (spare(thread)) return;
+    look_for_restlessness(thread);
     begin_batch(thread);
   }
   if (thread.one_shot && !was_one_shot) {
@@ -188,7 +195,7 @@ void PerfClock::rearm(ThreadClock& thread) noexcept {
   ::ioctl(thread.fd, PERF_EVENT_IOC_PERIOD, &period);
   if (thread.one_shot) {
     ::ioctl(thread.fd, PERF_EVENT_IOC_REFRESH, 1);
-  } else if (was_one_shot) {
+  } else if (was_one_shot || thread.hung_up) {
     ::ioctl(thread.fd, PERF_EVENT_IOC_ENABLE, 0);
   }
 }
@@ -208,6 +215,7 @@ void PerfClock::begin_batch(ThreadClock& thread) const noexcept {
   if (thread.batch_ns > 0) {
     const uint64_t per_mille = (cpu_ns - thread.batch_began_ns) * kPerMille / thread.batch_ns;
     if (options_.kernel) thread.cpu_per_mille = std::clamp(per_mille, kPerMille, 2 * kPerMille);
+    owe(thread, cpu_ns);
     thread.one_shot = !thread.one_shot && per_mille > 3 * kPerMille;
   } else {
     thread.one_shot = false;

@@ -47,7 +47,8 @@ class PerfClock final : public Clock {
   void keep_restless() noexcept { keeps_restless_ = true; }
   // Those that have become so since the last call, linked by RestlessThread::next.
   ThreadClock* take_restless() noexcept { return asked_.exchange(nullptr, std::memory_order_acquire); }
-  static void arm(const ThreadClock& thread) noexcept;
+  // One tick, when the thread has used so much more CPU time.
+  static void arm(const ThreadClock& thread, uint64_t cpu_ns) noexcept;
 
  private:
   [[nodiscard]] size_t ring_bytes() const noexcept { return (1 + kRingPages) * page_size_; }
@@ -56,11 +57,13 @@ class PerfClock final : public Clock {
   static void begin_with_one_tick(ThreadClock& thread) noexcept;
 
   // Of threads that are spared, or become so, or cease to be.
-  bool spare(ThreadClock& thread) noexcept;
-  bool ask_for_keeper(ThreadClock& thread) noexcept;
-  uint64_t weight_of_spared(ThreadClock& thread, const siginfo_t& info) const noexcept;
+  void look_for_restlessness(ThreadClock& thread) noexcept;
+  void ask_for_keeper(ThreadClock& thread) noexcept;
+  void owe(ThreadClock& thread, uint64_t cpu_ns) const noexcept;
+  bool spare(ThreadClock& thread) const noexcept;
+  void wait_for_keeper(ThreadClock& thread) const noexcept;
+  [[nodiscard]] uint64_t weight_of_spared(ThreadClock& thread) const noexcept;
   void rearm_spared(ThreadClock& thread) noexcept;
-  void draw_next(ThreadClock& thread) const noexcept;
   // CPU time between two switches, since the last call; 0: there were too few to tell.
   static uint64_t time_between_switches(RestlessThread& thread) noexcept;
   [[nodiscard]] uint64_t longest_restless_turn() const noexcept;

@@ -1,8 +1,4 @@
 // How perf's clock spares threads that give their CPU away all the time: restless_thread.h.
-//
-// Such a thread is asked for its next sample when it has used up its interval, at a random moment. Mostly it sleeps
-// then, so the tick must not come soon after it goes on: it would always show what is done first after a wait. It comes
-// after a random part of several turns on a CPU.
 #include <linux/perf_event.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -20,8 +16,6 @@ namespace {
 
 // A thread that runs for so long before it gives its CPU away pays 2 % for an event that is always on.
 constexpr uint64_t kRestlessNs = 100'000;
-// Turns on a CPU that a tick may come after.
-constexpr uint64_t kTurns = 8;
 // Fewer say nothing: every thread is switched to and from when it starts.
 constexpr uint64_t kFewSwitches = 8;
 constexpr uint32_t kSamplesBetweenCounts = 32;
@@ -46,7 +40,7 @@ uint64_t user_now() noexcept {
 
 }  // namespace
 
-// Never a large part of the interval: a tick would have to come after less than a turn.
+// Never a large part of the interval: then there is little to be spared.
 uint64_t PerfClock::longest_restless_turn() const noexcept {
   return std::min(kRestlessNs, options_.interval_ns / 4);
 }
@@ -61,95 +55,98 @@ uint64_t PerfClock::time_between_switches(RestlessThread& thread) noexcept {
   return more < kFewSwitches ? 0 : used / more;
 }
 
-// At the end of a batch. True: no tick comes before somebody asks for one.
-bool PerfClock::spare(ThreadClock& thread) noexcept {
-  if (!keeps_restless_) return false;
-  RestlessThread& restless = thread.restless;
-  const uint64_t turn = time_between_switches(restless);  // the first time: in all of its life
-  if (turn == 0 || turn > longest_restless_turn()) return false;
-  if (!thread.one_shot) {
-    ::ioctl(thread.fd, PERF_EVENT_IOC_DISABLE, 0);
-    sigset_t pending;
-    if (::sigpending(&pending) != 0 || ::sigismember(&pending, options_.signal) == 1) {
-      // A tick has come meanwhile. Another time.
-      ::ioctl(thread.fd, PERF_EVENT_IOC_ENABLE, 0);
-      return false;
-    }
-  }
-  const uint64_t cpu_ns = restless.switches_cpu_ns;
-  // What a batch stands for is less than what was used, by the switches that its event did not see.
-  const bool whole_batch = options_.kernel && !thread.one_shot && thread.batch_began_ns != 0;
-  const uint64_t stood_for = thread.batch_began_ns + uint64_t{thread.batch} * thread.period_ns;
-  restless.counted_ns = !options_.kernel ? user_now() : whole_batch ? std::min(cpu_ns, stood_for) : cpu_ns;
-  restless.sampled_cpu_ns = cpu_ns;
-  restless.span_ns = std::min(kTurns * turn, options_.interval_ns / 2);
-  restless.samples = 0;
-  draw_next(thread);
-  restless.spared = true;
-  if (ask_for_keeper(thread)) return true;
-  restless.spared = false;
-  if (!thread.one_shot) ::ioctl(thread.fd, PERF_EVENT_IOC_ENABLE, 0);
-  return false;
+// At the end of a batch. It ticks by itself until it is kept.
+void PerfClock::look_for_restlessness(ThreadClock& thread) noexcept {
+  if (!keeps_restless_) return;
+  const uint64_t turn = time_between_switches(thread.restless);  // the first time: in all of its life
+  if (turn != 0 && turn <= longest_restless_turn()) ask_for_keeper(thread);
 }
 
-bool PerfClock::ask_for_keeper(ThreadClock& thread) noexcept {
+void PerfClock::ask_for_keeper(ThreadClock& thread) noexcept {
   RestlessThread& restless = thread.restless;
-  // Nobody else has it in hand now, unless the keeper has not yet noticed that it had gone.
-  restless.armed.store(false, std::memory_order_relaxed);
-  Pace leaving = Pace::kLeaving;
-  // release: what was written above is seen by the keeper, who reads the pace.
-  if (restless.pace.compare_exchange_strong(leaving, Pace::kKept, std::memory_order_acq_rel)) return true;
+  Pace pace = restless.pace.load(std::memory_order_relaxed);
+  if (pace == Pace::kAsked || pace == Pace::kKept) return;
+  // The keeper may not have noticed yet that it had gone.
+  pace = Pace::kLeaving;
+  if (restless.pace.compare_exchange_strong(pace, Pace::kKept, std::memory_order_acq_rel)) return;
+  restless.has_asked = true;
   restless.pace.store(Pace::kAsked, std::memory_order_relaxed);
   restless.next = asked_.load(std::memory_order_relaxed);
   for (int tries = 0; tries < 16; ++tries) {
     // release: pairs with take_restless().
     if (asked_.compare_exchange_weak(restless.next, &thread, std::memory_order_release, std::memory_order_relaxed)) {
-      return true;
+      return;
     }
   }
-  restless.pace.store(Pace::kSteady, std::memory_order_relaxed);
-  return false;
+  restless.pace.store(Pace::kSteady, std::memory_order_relaxed);  // another time
 }
 
-// All that it has used since its last sample; if only user mode is seen, of that.
-uint64_t PerfClock::weight_of_spared(ThreadClock& thread, const siginfo_t& info) const noexcept {
+// The event does not count switches, and before the first batch is over nobody knows how much that is.
+void PerfClock::owe(ThreadClock& thread, uint64_t cpu_ns) const noexcept {
+  if (thread.restless.pace.load(std::memory_order_relaxed) != Pace::kAsked || !options_.kernel || thread.one_shot)
+    return;
+  const uint64_t used = cpu_ns - thread.batch_began_ns, told = uint64_t{thread.batch} * thread.period_ns;
+  thread.restless.owed_ns = used - std::min(used, told);
+}
+
+// It is kept: from now on only the keeper makes it tick. False: another time.
+bool PerfClock::spare(ThreadClock& thread) const noexcept {
   RestlessThread& restless = thread.restless;
-  // Another tick is on its way if more than one had been asked for: by mistake, when one seemed to be lost.
-  restless.exhausted = info.si_code != POLL_IN;
-  const uint64_t cpu_ns = cpu_now();
-  restless.sampled_cpu_ns = cpu_ns;
-  const uint64_t now = options_.kernel ? cpu_ns : user_now();
+  if (!thread.one_shot) {
+    ::ioctl(thread.fd, PERF_EVENT_IOC_DISABLE, 0);
+    sigset_t pending;
+    if (::sigpending(&pending) != 0 || ::sigismember(&pending, options_.signal) == 1) {
+      // A tick has come meanwhile.
+      ::ioctl(thread.fd, PERF_EVENT_IOC_ENABLE, 0);
+      return false;
+    }
+  }
+  restless.spared = true;
+  restless.samples = 0;
+  restless.sampled_cpu_ns = cpu_now();
+  restless.counted_ns = options_.kernel ? restless.sampled_cpu_ns : user_now();
+  wait_for_keeper(thread);
+  return true;
+}
+
+void PerfClock::wait_for_keeper(ThreadClock& thread) const noexcept {
+  RestlessThread& restless = thread.restless;
+  restless.armed.store(false, std::memory_order_relaxed);
+  // release: the keeper sees that it is not armed.
+  restless.due_cpu_ns.store(restless.sampled_cpu_ns + draw_period(options_.interval_ns, thread.random),
+                            std::memory_order_release);
+}
+
+// All that it has used since its last sample; if only user mode is seen, of that, as the kernel divides it.
+uint64_t PerfClock::weight_of_spared(ThreadClock& thread) const noexcept {
+  RestlessThread& restless = thread.restless;
+  restless.due_cpu_ns.store(RestlessThread::kNever, std::memory_order_relaxed);  // the tick is not lost
+  restless.sampled_cpu_ns = cpu_now();
+  const uint64_t now = options_.kernel ? restless.sampled_cpu_ns : user_now();
   const uint64_t weight = now - std::min(now, restless.counted_ns);
   restless.counted_ns = now;
-  return weight;
+  // Not at once: one sample would show where all of that was.
+  const uint64_t owed = std::min(restless.owed_ns, weight / 4);
+  restless.owed_ns -= owed;
+  return weight + owed;
 }
 
-// When the keeper shall ask for the next tick, and how long after that it comes.
-void PerfClock::draw_next(ThreadClock& thread) const noexcept {
-  RestlessThread& restless = thread.restless;
-  __u64 period = kFinest + draw_phase(restless.span_ns, thread.random);
-  ::ioctl(thread.fd, PERF_EVENT_IOC_PERIOD, &period);
-  const uint64_t wait = draw_period(options_.interval_ns, thread.random), after_that = kFinest + restless.span_ns / 2;
-  restless.due_cpu_ns.store(restless.sampled_cpu_ns + wait - std::min(wait, after_that), std::memory_order_relaxed);
-}
-
-// After a sample, or a signal that was not ours: if that has swallowed a tick of ours, the keeper finds out.
+// After a sample. (After a signal that was not ours, which may have swallowed a tick of ours, the keeper finds out.)
 void PerfClock::rearm_spared(ThreadClock& thread) noexcept {
   RestlessThread& restless = thread.restless;
-  if (!restless.exhausted) return;
-  if (restless.pace.load(std::memory_order_relaxed) == Pace::kKept && ++restless.samples >= kSamplesBetweenCounts) {
+  if (restless.due_cpu_ns.load(std::memory_order_relaxed) != RestlessThread::kNever) return;
+  // Another tick is on its way if more than one was asked for, since one seemed to be lost.
+  if (!thread.hung_up) ::ioctl(thread.fd, PERF_EVENT_IOC_DISABLE, 0);
+  if (++restless.samples >= kSamplesBetweenCounts) {
     restless.samples = 0;
     const uint64_t turn = time_between_switches(restless);
     // Much more than when it began, so that none goes to and fro all the time.
     if (turn == 0 || turn > 2 * longest_restless_turn()) return leave_keeper(thread);
-    restless.span_ns = std::min(kTurns * turn, options_.interval_ns / 2);
   }
-  draw_next(thread);
-  // release: the keeper's arm() is for the period that was just drawn.
-  restless.armed.store(false, std::memory_order_release);
+  wait_for_keeper(thread);
 }
 
-// As it was started. It stays `armed`, so that nobody asks for a tick until the keeper has noticed.
+// As it was started.
 void PerfClock::leave_keeper(ThreadClock& thread) const noexcept {
   thread.restless.spared = false;
   thread.restless.pace.store(Pace::kLeaving, std::memory_order_release);
@@ -159,7 +156,9 @@ void PerfClock::leave_keeper(ThreadClock& thread) const noexcept {
   ::ioctl(thread.fd, PERF_EVENT_IOC_REFRESH, 1);
 }
 
-void PerfClock::arm(const ThreadClock& thread) noexcept {
+void PerfClock::arm(const ThreadClock& thread, uint64_t cpu_ns) noexcept {
+  __u64 period = std::max(kFinest, cpu_ns);
+  ::ioctl(thread.fd, PERF_EVENT_IOC_PERIOD, &period);
   ::ioctl(thread.fd, PERF_EVENT_IOC_REFRESH, 1);
 }
 

@@ -31,8 +31,8 @@ void ClockThread::stop() noexcept {
 RandomTicks::RandomTicks(Nanos interval)
     : interval_(interval), next_(monotonic_now()), random_(static_cast<uint64_t>(next_.count) | 1) {}
 
-Nanos RandomTicks::wait(Nanos interval) {
-  const auto period = capture::draw_period(static_cast<uint64_t>(interval.count), random_);
+Nanos RandomTicks::wait() {
+  const auto period = capture::draw_period(static_cast<uint64_t>(interval_.count), random_);
   next_ = std::max(next_ + Nanos(static_cast<int64_t>(period)), monotonic_now());
   const timespec until{next_.count / 1'000'000'000, next_.count % 1'000'000'000};
   ::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);

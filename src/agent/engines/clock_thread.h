@@ -44,9 +44,7 @@ class RandomTicks {
  public:
   explicit RandomTicks(Nanos interval);
   // Until the next tick; the time then. Late by more than a tick: what was missed is missed.
-  Nanos wait() { return wait(interval_); }
-  // Likewise, but by that interval this time.
-  Nanos wait(Nanos interval);
+  Nanos wait();
   // How late the last one was.
   [[nodiscard]] Nanos lateness() const { return lateness_; }
 

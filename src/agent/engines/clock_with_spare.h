@@ -24,7 +24,7 @@ class ClockWithSpare final : public capture::Clock {
   void stop(capture::ThreadClock& thread) noexcept override { of(thread).stop(thread); }
   void quieten(capture::ThreadClock& thread) noexcept override { of(thread).quieten(thread); }
   void tend() noexcept override { first_->tend(); }
-  [[nodiscard]] int64_t restless() const noexcept override { return first_->restless(); }
+  [[nodiscard]] Restless restless() const noexcept override { return first_->restless(); }
 
   [[nodiscard]] bool owns(const capture::ThreadClock& thread, const siginfo_t& info) const noexcept override {
     return of(thread).owns(thread, info);

@@ -1,6 +1,7 @@
 #include "agent/engines/kept_perf_clock.h"
 
 #include <algorithm>
+#include <chrono>
 #include <new>
 
 #include "base/clock.h"
@@ -11,10 +12,14 @@ namespace {
 using capture::Pace;
 using capture::ThreadClock;
 
-// While nobody has used up its interval, rounds become as rare as that.
-constexpr Nanos kRarest = millis(16);
-// A tick that was asked for comes after half an interval of its thread's time at most. Of one that has not come after
-// so many, a signal of somebody else has taken the place.
+// Looks are as frequent as that, in a few of which a thread's use is forgotten by half.
+constexpr int kLooksPerInterval = 2;
+constexpr int kForgetful = 16;
+// While nobody has run, they become as rare as that.
+constexpr int kRarest = 8;
+constexpr Nanos kMostFrequent = micros(100);
+// A tick that was asked for, and has not come when its thread has used so many intervals more, never will: a signal of
+// somebody else has taken its place.
 constexpr int kPatience = 4;
 
 }  // namespace
@@ -48,11 +53,13 @@ void KeptPerfClock::take_in() {
 
 // Without memory the rest waits for another time.
 void KeptPerfClock::take_in_locked() {
-  if (waiting_ == nullptr) waiting_ = clock_.take_restless();
+  ThreadClock** end = &waiting_;
+  while (*end != nullptr) end = &(*end)->restless.next;
+  *end = clock_.take_restless();
   while (waiting_ != nullptr) {
     ThreadClock& thread = *waiting_;
-    const auto cpu = linux::thread_cpu_time(thread.tid);
-    threads_.add(thread.tid, cpu.value_or(Nanos(0)), {&thread, Nanos(0)});
+    const Nanos cpu = linux::thread_cpu_time(thread.tid).value_or(Nanos(0));
+    threads_.add(thread.tid, cpu, {&thread, cpu, interval_ / kLooksPerInterval});
     waiting_ = thread.restless.next;
     // release: pairs with look_at(). From now on it may ask again.
     thread.restless.pace.store(Pace::kKept, std::memory_order_release);
@@ -63,9 +70,9 @@ void KeptPerfClock::take_in_locked() {
   }
 }
 
-// No handler of the thread's is at work.
+// By the thread itself, or when no handler works for it any more.
 void KeptPerfClock::let_go(ThreadClock& thread) {
-  if (thread.restless.pace.load(std::memory_order_relaxed) == Pace::kSteady) return;
+  if (!thread.restless.has_asked) return;
   const std::lock_guard guard(taking_);
   survive([this] { take_in_locked(); });
   for (ThreadClock** link = &waiting_; *link != nullptr; link = &(*link)->restless.next) {
@@ -91,6 +98,7 @@ void KeptPerfClock::stop(ThreadClock& thread) noexcept {
   clock_.stop(thread);
 }
 
+// A handler that comes in between may ask once more: stop() sees to that.
 void KeptPerfClock::quieten(ThreadClock& thread) noexcept {
   let_go(thread);
   clock_.quieten(thread);
@@ -102,24 +110,24 @@ void* KeptPerfClock::run(void* self) {
 }
 
 void KeptPerfClock::keep() {
-  Nanos period = interval_;
-  const Nanos rarest = std::max(interval_, kRarest);
-  RandomTicks ticks(interval_);
+  const Nanos usual = std::max(interval_ / kLooksPerInterval, kMostFrequent);
+  Nanos period = usual;
   while (!thread_.must_stop()) {
     {
       std::unique_lock lock(sleeping_);
+      const auto close = [this] { return closing_; };
       wake_.wait(lock, [this] { return closing_ || kept_.load(std::memory_order_relaxed) > 0; });
+      if (wake_.wait_for(lock, std::chrono::nanoseconds(period.count), close)) return;
     }
-    ticks.wait(period);
     survive([this] { round(); });
-    period = armed_ > 0 ? std::max(interval_, period / 2) : std::min(rarest, period * 2);
+    period = anybody_ran_ ? usual : std::min(usual * kRarest, period * 2);
   }
 }
 
 void KeptPerfClock::round() {
-  armed_ = 0;
+  anybody_ran_ = false;
   leaving_ = false;
-  threads_.round([this](Kept& kept, pid_t, Nanos cpu, bool ran) { return look_at(kept, cpu, ran); });
+  threads_.round([this](Kept& kept, pid_t, Nanos cpu, bool) { return look_at(kept, cpu); });
   if (!leaving_) return;
   // Unless it has come back meanwhile.
   remove_if([](const Kept& kept) {
@@ -128,19 +136,28 @@ void KeptPerfClock::round() {
   });
 }
 
-bool KeptPerfClock::look_at(Kept& kept, Nanos cpu, bool ran) {
+bool KeptPerfClock::look_at(Kept& kept, Nanos cpu) {
   capture::RestlessThread& restless = kept.clock->restless;
-  // acquire: pairs with the handler, which has set the event's period before.
+  const Nanos used = cpu - kept.seen;
+  const bool ran = used > Nanos(0);
+  kept.seen = cpu;
+  if (ran) {
+    anybody_ran_ = true;
+    kept.at_a_time = std::max(used, kept.at_a_time - kept.at_a_time / kForgetful);
+  }
   if (restless.pace.load(std::memory_order_acquire) != Pace::kKept) {
     leaving_ = true;
     return ran;
   }
-  if (static_cast<uint64_t>(cpu.count) < restless.due_cpu_ns.load(std::memory_order_relaxed)) return ran;
-  const bool lost = cpu - kept.armed_at > interval_ * kPatience;
-  if (restless.armed.exchange(true, std::memory_order_acquire) && !lost) return ran;
-  kept.armed_at = cpu;
-  capture::PerfClock::arm(*kept.clock);
-  ++armed_;
+  // acquire: pairs with wait_for_keeper().
+  const uint64_t due = restless.due_cpu_ns.load(std::memory_order_acquire);
+  if (due == capture::RestlessThread::kNever) return ran;
+  const Nanos left = Nanos(static_cast<int64_t>(due)) - cpu;
+  if (left > kept.at_a_time * 3 / 2) return ran;
+  const bool lost = left < interval_ * -kPatience;
+  if (restless.armed.exchange(true, std::memory_order_relaxed) && !lost) return ran;
+  if (left < Nanos(0)) late_.fetch_add(1, std::memory_order_relaxed);
+  capture::PerfClock::arm(*kept.clock, static_cast<uint64_t>(std::max(left, Nanos(0)).count));
   return true;
 }
 

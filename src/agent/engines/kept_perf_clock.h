@@ -1,9 +1,9 @@
 // perf's clock, with a thread of ours that keeps the threads which give their CPU away all the time
-// (capture/restless_thread.h): it reads their CPU clocks, and asks for one tick of those that have used up their
-// interval.
+// (capture/restless_thread.h): it reads their CPU clocks, and switches an event on shortly before the moment, in CPU
+// time, of the next sample. The event itself then ticks at that moment, so it does not matter when we look, as long as
+// the thread does not use more between two looks than is foreseen: what it has used lately, and a half.
 //
-// Whether such a thread runs or sleeps at that moment does not matter, since its event counts only what it runs. There
-// is no thread of ours as long as nobody is restless.
+// There is no thread of ours as long as nobody is restless.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,10 @@ class KeptPerfClock final : public capture::Clock {
   void stop(capture::ThreadClock& thread) noexcept override;
   void quieten(capture::ThreadClock& thread) noexcept override;
   void tend() noexcept override;
-  [[nodiscard]] int64_t restless() const noexcept override { return taken_.load(std::memory_order_relaxed); }
+  // Late: since a thread used more than was foreseen.
+  [[nodiscard]] Restless restless() const noexcept override {
+    return {taken_.load(std::memory_order_relaxed), late_.load(std::memory_order_relaxed)};
+  }
 
   [[nodiscard]] bool owns(const capture::ThreadClock& thread, const siginfo_t& info) const noexcept override {
     return clock_.owns(thread, info);
@@ -41,7 +44,8 @@ class KeptPerfClock final : public capture::Clock {
  private:
   struct Kept {
     capture::ThreadClock* clock = nullptr;
-    Nanos armed_at;  // its CPU clock then
+    Nanos seen;       // its CPU clock at the last look
+    Nanos at_a_time;  // what it uses between two looks: the most lately, forgotten slowly
   };
   void take_in();
   void take_in_locked();
@@ -49,7 +53,7 @@ class KeptPerfClock final : public capture::Clock {
   static void* run(void* self);
   void keep();
   void round();
-  bool look_at(Kept& kept, Nanos cpu, bool ran);
+  bool look_at(Kept& kept, Nanos cpu);
   // is(const Kept&)
   template <class Is>
   void remove_if(Is&& is);
@@ -64,8 +68,9 @@ class KeptPerfClock final : public capture::Clock {
   capture::ThreadClock* waiting_ = nullptr;  // taken from the list of those who ask, and not yet into threads_
 
   // Of whoever makes the rounds.
-  int armed_ = 0;         // in this one
-  bool leaving_ = false;  // somebody wants to go
+  bool anybody_ran_ = false;  // since the last one
+  bool leaving_ = false;      // somebody wants to go
+  std::atomic<int64_t> late_{0};
 
   bool has_thread_ = false;  // that does so
   std::mutex sleeping_;

@@ -195,7 +195,8 @@ EngineStats SignalEngine::read_stats() {
   stats.memory = Bytes(static_cast<int64_t>(ring_.size()));
   stats.counters = {{"threads without a clock", sampler_->threads_without_clock()},
                     {"threads by the spare clock", clock_with_spare_ != nullptr ? clock_with_spare_->spared() : 0},
-                    {"threads that were spared, since they switch all the time", clock_->restless()},
+                    {"threads that were spared, since they switch all the time", clock_->restless().threads},
+                    {"threads that were spared: late samples", clock_->restless().late},
                     {"signal taken by somebody else", missing_.empty() ? 0 : 1},
                     {"signal", signal_->number()},
                     {"decoding (ns of CPU time)", decoding_.count}};
