@@ -129,13 +129,13 @@ void run_sampled(KeptPerfClock& clock, std::vector<Worker>& workers, Work&& work
 class KeptPerfClockTest : public testing::Test {
  protected:
   void SetUp() override {
-    if (const int err = PerfClock::probe(false)) GTEST_SKIP() << "perf_event_open: " << errno_text(err);
-    sees_kernel_ = PerfClock::probe(true) == 0;
+    // Where only user mode may be seen nobody is spared.
+    if (const int err = PerfClock::probe(true)) GTEST_SKIP() << "perf_event_open: " << errno_text(err);
     auto signal = linux::OwnedSignal::take(on_signal);
     ASSERT_TRUE(signal);
     signal_.emplace(std::move(*signal));
     clock_ = std::make_unique<KeptPerfClock>(
-        PerfClock::Options{signal_->number(), static_cast<uint64_t>(kInterval.count), sees_kernel_});
+        PerfClock::Options{signal_->number(), static_cast<uint64_t>(kInterval.count), true});
     ASSERT_EQ(clock_->open(repeats_), 0);
     g_clock = clock_.get();
   }
@@ -144,25 +144,27 @@ class KeptPerfClockTest : public testing::Test {
     if (clock_ != nullptr) clock_->close();
   }
 
+  [[nodiscard]] bool keeper_was_in_time(const std::vector<Worker>& workers) const {
+    uint64_t samples = 0;
+    for (const Worker& worker : workers) samples += worker.samples;
+    return static_cast<uint64_t>(clock_->restless().late) < samples / 10;
+  }
+
   NoRepeats repeats_;
-  bool sees_kernel_ = false;
   std::optional<linux::OwnedSignal> signal_;
   std::unique_ptr<KeptPerfClock> clock_;
 };
 
 // Samples of both threads stand for what they have used. Returns the share of the first kind of work.
-double share_of_first(const std::vector<Worker>& workers, bool sees_kernel) {
+double share_of_first(const std::vector<Worker>& workers) {
   uint64_t first = 0, second = 0;
   for (const Worker& worker : workers) {
     first += worker.weight[kFirst];
     second += worker.weight[kSecond];
     const double seen = static_cast<double>(worker.weight[kNone] + worker.weight[kFirst] + worker.weight[kSecond]) /
                         static_cast<double>(worker.used.count);
+    EXPECT_GT(seen, 0.85);
     EXPECT_LT(seen, 1.1);
-    // Without the kernel samples stand for the time in user mode only.
-    if (sees_kernel) {
-      EXPECT_GT(seen, 0.9);
-    }
   }
   return static_cast<double>(first) / static_cast<double>(first + second);
 }
@@ -173,8 +175,10 @@ TEST_F(KeptPerfClockTest, a_thread_that_switches_all_the_time_is_seen_as_often_a
   std::vector<Worker> workers(2);
   Pair pair;
   run_sampled(*clock_, workers, [&](Worker& worker, int me) { pair.work(worker, me, millis(600)); });
+  const double share = share_of_first(workers);
   EXPECT_GE(clock_->restless().threads, 2);
-  EXPECT_NEAR(share_of_first(workers, sees_kernel_), 0.3, 0.08);
+  if (!keeper_was_in_time(workers)) GTEST_SKIP() << "the keeper had no CPU when it wanted one";
+  EXPECT_NEAR(share, 0.3, 0.08);
 }
 
 TEST_F(KeptPerfClockTest, long_turns_among_many_short_ones_are_seen_as_often_as_they_deserve) {
@@ -182,8 +186,10 @@ TEST_F(KeptPerfClockTest, long_turns_among_many_short_ones_are_seen_as_often_as_
   std::vector<Worker> workers(2);
   Pair pair(true);
   run_sampled(*clock_, workers, [&](Worker& worker, int me) { pair.work(worker, me, millis(600)); });
+  const double share = share_of_first(workers);
   EXPECT_GE(clock_->restless().threads, 2);
-  EXPECT_NEAR(share_of_first(workers, sees_kernel_), 0.15, 0.06);
+  if (!keeper_was_in_time(workers)) GTEST_SKIP() << "the keeper had no CPU when it wanted one";
+  EXPECT_NEAR(share, 0.15, 0.06);
 }
 
 TEST_F(KeptPerfClockTest, a_thread_that_has_come_to_rest_ticks_by_itself_again) {
@@ -192,15 +198,16 @@ TEST_F(KeptPerfClockTest, a_thread_that_has_come_to_rest_ticks_by_itself_again) 
   Pair pair;
   run_sampled(*clock_, workers, [&](Worker& worker, int me) {
     pair.work(worker, me, millis(100));
-    // On a machine with much to do the keeper comes by rarely.
-    const Nanos end = clock_now(CLOCK_THREAD_CPUTIME_ID) + seconds(5);
-    while (worker.clock.restless.spared && clock_now(CLOCK_THREAD_CPUTIME_ID) < end) burn(worker, kFirst, 100'000);
-    const Nanos longer = clock_now(CLOCK_THREAD_CPUTIME_ID) + millis(100);
-    while (clock_now(CLOCK_THREAD_CPUTIME_ID) < longer) burn(worker, kFirst, 100'000);
+    // It may be taken in only now, and on a machine with much to do the keeper comes by rarely.
+    const Nanos begin = clock_now(CLOCK_THREAD_CPUTIME_ID);
+    const auto burned = [&] { return clock_now(CLOCK_THREAD_CPUTIME_ID) - begin; };
+    while (burned() < millis(200) || (worker.clock.restless.spared && burned() < seconds(5))) {
+      burn(worker, kFirst, 100'000);
+    }
   });
   EXPECT_GE(clock_->restless().threads, 2);
   for (const Worker& worker : workers) EXPECT_FALSE(worker.clock.restless.spared);
-  EXPECT_GT(share_of_first(workers, sees_kernel_), 0.3);
+  EXPECT_GT(share_of_first(workers), 0.3);
 }
 
 TEST_F(KeptPerfClockTest, a_thread_that_runs_on_ticks_by_itself) {

@@ -175,8 +175,7 @@ void PerfClock::rearm(ThreadClock& thread) noexcept {
   if (thread.batch_left > 1) {
     --thread.batch_left;
     if (!was_one_shot) {
-      // A tick that the keeper had asked for once too often, before it let go.
-      if (thread.hung_up) ::ioctl(thread.fd, PERF_EVENT_IOC_ENABLE, 0);
+      go_on(thread);
       return;
     }
   } else {
@@ -195,9 +194,16 @@ void PerfClock::rearm(ThreadClock& thread) noexcept {
   ::ioctl(thread.fd, PERF_EVENT_IOC_PERIOD, &period);
   if (thread.one_shot) {
     ::ioctl(thread.fd, PERF_EVENT_IOC_REFRESH, 1);
-  } else if (was_one_shot || thread.hung_up) {
+  } else if (was_one_shot) {
     ::ioctl(thread.fd, PERF_EVENT_IOC_ENABLE, 0);
+  } else {
+    go_on(thread);
   }
+}
+
+// A keeper that had asked for a tick once too often, before it let go, has told the event to end with a later one.
+void PerfClock::go_on(const ThreadClock& thread) noexcept {
+  if (thread.restless.has_asked) ::ioctl(thread.fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
 void PerfClock::begin_with_one_tick(ThreadClock& thread) noexcept {
@@ -215,7 +221,7 @@ void PerfClock::begin_batch(ThreadClock& thread) const noexcept {
   if (thread.batch_ns > 0) {
     const uint64_t per_mille = (cpu_ns - thread.batch_began_ns) * kPerMille / thread.batch_ns;
     if (options_.kernel) thread.cpu_per_mille = std::clamp(per_mille, kPerMille, 2 * kPerMille);
-    owe(thread, cpu_ns);
+    owe(thread, cpu_ns, thread.batch);
     thread.one_shot = !thread.one_shot && per_mille > 3 * kPerMille;
   } else {
     thread.one_shot = false;

@@ -55,14 +55,15 @@ class PerfClock final : public Clock {
 
   void begin_batch(ThreadClock& thread) const noexcept;
   static void begin_with_one_tick(ThreadClock& thread) noexcept;
+  static void go_on(const ThreadClock& thread) noexcept;
 
   // Of threads that are spared, or become so, or cease to be.
   void look_for_restlessness(ThreadClock& thread) noexcept;
   void ask_for_keeper(ThreadClock& thread) noexcept;
-  void owe(ThreadClock& thread, uint64_t cpu_ns) const noexcept;
+  static void owe(ThreadClock& thread, uint64_t cpu_ns, uint32_t ticks) noexcept;
   bool spare(ThreadClock& thread) const noexcept;
   void wait_for_keeper(ThreadClock& thread) const noexcept;
-  [[nodiscard]] uint64_t weight_of_spared(ThreadClock& thread) const noexcept;
+  [[nodiscard]] static uint64_t weight_of_spared(ThreadClock& thread) noexcept;
   void rearm_spared(ThreadClock& thread) noexcept;
   // CPU time between two switches, since the last call; 0: there were too few to tell.
   static uint64_t time_between_switches(RestlessThread& thread) noexcept;

@@ -19,23 +19,13 @@ constexpr uint64_t kRestlessNs = 100'000;
 // Fewer say nothing: every thread is switched to and from when it starts.
 constexpr uint64_t kFewSwitches = 8;
 constexpr uint32_t kSamplesBetweenCounts = 32;
+// At shorter intervals our thread would have to look so often that nothing is spared.
+constexpr uint64_t kShortestInterval = 400'000;
 
 uint64_t cpu_now() noexcept {
   timespec now{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
-
-rusage own_usage() noexcept {
-  rusage usage{};
-  ::syscall(SYS_getrusage, RUSAGE_THREAD, &usage);
-  return usage;
-}
-
-uint64_t user_now() noexcept {
-  const rusage usage = own_usage();
-  return static_cast<uint64_t>(usage.ru_utime.tv_sec) * 1'000'000'000 +
-         static_cast<uint64_t>(usage.ru_utime.tv_usec) * 1000;
 }
 
 }  // namespace
@@ -46,7 +36,8 @@ uint64_t PerfClock::longest_restless_turn() const noexcept {
 }
 
 uint64_t PerfClock::time_between_switches(RestlessThread& thread) noexcept {
-  const rusage usage = own_usage();
+  rusage usage{};
+  ::syscall(SYS_getrusage, RUSAGE_THREAD, &usage);
   const auto switches = static_cast<uint64_t>(usage.ru_nvcsw) + static_cast<uint64_t>(usage.ru_nivcsw);
   const uint64_t cpu_ns = cpu_now();
   const uint64_t more = switches - thread.switches, used = cpu_ns - thread.switches_cpu_ns;
@@ -55,9 +46,10 @@ uint64_t PerfClock::time_between_switches(RestlessThread& thread) noexcept {
   return more < kFewSwitches ? 0 : used / more;
 }
 
-// At the end of a batch. It ticks by itself until it is kept.
+// At the end of a batch. It ticks by itself until it is kept. Where the kernel is not to be seen a tick that comes
+// there is tried again at once, and would mostly show what follows: there it goes on as it is.
 void PerfClock::look_for_restlessness(ThreadClock& thread) noexcept {
-  if (!keeps_restless_) return;
+  if (!keeps_restless_ || !options_.kernel || options_.interval_ns < kShortestInterval) return;
   const uint64_t turn = time_between_switches(thread.restless);  // the first time: in all of its life
   if (turn != 0 && turn <= longest_restless_turn()) ask_for_keeper(thread);
 }
@@ -82,11 +74,11 @@ void PerfClock::ask_for_keeper(ThreadClock& thread) noexcept {
 }
 
 // The event does not count switches, and before the first batch is over nobody knows how much that is.
-void PerfClock::owe(ThreadClock& thread, uint64_t cpu_ns) const noexcept {
-  if (thread.restless.pace.load(std::memory_order_relaxed) != Pace::kAsked || !options_.kernel || thread.one_shot)
-    return;
-  const uint64_t used = cpu_ns - thread.batch_began_ns, told = uint64_t{thread.batch} * thread.period_ns;
-  thread.restless.owed_ns = used - std::min(used, told);
+void PerfClock::owe(ThreadClock& thread, uint64_t cpu_ns, uint32_t ticks) noexcept {
+  const bool asked = thread.restless.pace.load(std::memory_order_relaxed) != Pace::kSteady;
+  if (!asked || thread.one_shot || thread.batch_began_ns == 0) return;
+  const uint64_t used = cpu_ns - thread.batch_began_ns, told = uint64_t{ticks} * thread.period_ns;
+  thread.restless.owed_ns += used - std::min(used, told);
 }
 
 // It is kept: from now on only the keeper makes it tick. False: another time.
@@ -104,7 +96,7 @@ bool PerfClock::spare(ThreadClock& thread) const noexcept {
   restless.spared = true;
   restless.samples = 0;
   restless.sampled_cpu_ns = cpu_now();
-  restless.counted_ns = options_.kernel ? restless.sampled_cpu_ns : user_now();
+  owe(thread, restless.sampled_cpu_ns, thread.batch - thread.batch_left + 1);
   wait_for_keeper(thread);
   return true;
 }
@@ -112,19 +104,18 @@ bool PerfClock::spare(ThreadClock& thread) const noexcept {
 void PerfClock::wait_for_keeper(ThreadClock& thread) const noexcept {
   RestlessThread& restless = thread.restless;
   restless.armed.store(false, std::memory_order_relaxed);
-  // release: the keeper sees that it is not armed.
+  restless.cpu_per_mille.store(thread.cpu_per_mille, std::memory_order_relaxed);
+  // release: the keeper sees both.
   restless.due_cpu_ns.store(restless.sampled_cpu_ns + draw_period(options_.interval_ns, thread.random),
                             std::memory_order_release);
 }
 
-// All that it has used since its last sample; if only user mode is seen, of that, as the kernel divides it.
-uint64_t PerfClock::weight_of_spared(ThreadClock& thread) const noexcept {
+// All that it has used since its last sample.
+uint64_t PerfClock::weight_of_spared(ThreadClock& thread) noexcept {
   RestlessThread& restless = thread.restless;
   restless.due_cpu_ns.store(RestlessThread::kNever, std::memory_order_relaxed);  // the tick is not lost
-  restless.sampled_cpu_ns = cpu_now();
-  const uint64_t now = options_.kernel ? restless.sampled_cpu_ns : user_now();
-  const uint64_t weight = now - std::min(now, restless.counted_ns);
-  restless.counted_ns = now;
+  const uint64_t weight = cpu_now() - restless.sampled_cpu_ns;
+  restless.sampled_cpu_ns += weight;
   // Not at once: one sample would show where all of that was.
   const uint64_t owed = std::min(restless.owed_ns, weight / 4);
   restless.owed_ns -= owed;

@@ -22,17 +22,17 @@ struct RestlessThread {
   static constexpr uint64_t kNever = UINT64_MAX;
 
   std::atomic<Pace> pace{Pace::kSteady};
-  ThreadClock* next = nullptr;               // in that list
-  std::atomic<bool> armed{false};            // its event is on, or was, and its tick has not been handled yet
-  std::atomic<uint64_t> due_cpu_ns{kNever};  // when its CPU clock is to be there, the next sample is to be taken
+  ThreadClock* next = nullptr;                // in that list
+  std::atomic<bool> armed{false};             // its event is on, or was, and its tick has not been handled yet
+  std::atomic<uint64_t> due_cpu_ns{kNever};   // when its CPU clock is to be there, the next sample is to be taken
+  std::atomic<uint64_t> cpu_per_mille{1000};  // CPU time, of what the event counts
 
   // The rest is the handler's.
   bool has_asked = false;        // ever: the keeper may know it
   bool spared = false;           // the event is off but for single ticks
   uint32_t samples = 0;          // since its switches were counted
   uint64_t sampled_cpu_ns = 0;   // its CPU clock at the last sample
-  uint64_t counted_ns = 0;       // what samples stand for already, of what they may stand for
-  uint64_t owed_ns = 0;          // what its last batch did not see
+  uint64_t owed_ns = 0;          // what its batches did not see, and no sample stands for yet
   uint64_t switches = 0;         // when they were counted last,
   uint64_t switches_cpu_ns = 0;  // and its CPU clock then
 };

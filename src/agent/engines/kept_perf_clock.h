@@ -19,6 +19,7 @@ namespace tarsier::agent {
 class KeptPerfClock final : public capture::Clock {
  public:
   explicit KeptPerfClock(const capture::PerfClock::Options& options);
+  ~KeptPerfClock() override { close(); }
 
   void close() noexcept override;
   int start(pid_t tid, capture::ThreadClock& thread) noexcept override { return clock_.start(tid, thread); }
@@ -46,9 +47,11 @@ class KeptPerfClock final : public capture::Clock {
     capture::ThreadClock* clock = nullptr;
     Nanos seen;       // its CPU clock at the last look
     Nanos at_a_time;  // what it uses between two looks: the most lately, forgotten slowly
+    Nanos armed_for;  // its CPU clock at the tick that was asked for
   };
-  void take_in();
-  void take_in_locked();
+  // Some of those who ask; false: there were no more.
+  bool take_in();
+  void gather();
   void let_go(capture::ThreadClock& thread);
   static void* run(void* self);
   void keep();
@@ -59,7 +62,7 @@ class KeptPerfClock final : public capture::Clock {
   void remove_if(Is&& is);
 
   capture::PerfClock clock_;
-  const Nanos interval_;
+  const Nanos interval_, usual_period_;
   CpuRounds<Kept> threads_;
   std::atomic<int> kept_{0};  // of threads_
   std::atomic<int64_t> taken_{0};
@@ -68,8 +71,10 @@ class KeptPerfClock final : public capture::Clock {
   capture::ThreadClock* waiting_ = nullptr;  // taken from the list of those who ask, and not yet into threads_
 
   // Of whoever makes the rounds.
+  Nanos period_;              // from the last round to this one
   bool anybody_ran_ = false;  // since the last one
   bool leaving_ = false;      // somebody wants to go
+  uint64_t random_ = 0x9E3779B97F4A7C15ULL;
   std::atomic<int64_t> late_{0};
 
   bool has_thread_ = false;  // that does so
