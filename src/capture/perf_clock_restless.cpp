@@ -104,8 +104,7 @@ bool PerfClock::spare(ThreadClock& thread) const noexcept {
 void PerfClock::wait_for_keeper(ThreadClock& thread) const noexcept {
   RestlessThread& restless = thread.restless;
   restless.armed.store(false, std::memory_order_relaxed);
-  restless.cpu_per_mille.store(thread.cpu_per_mille, std::memory_order_relaxed);
-  // release: the keeper sees both.
+  // release: the keeper sees that it is not armed.
   restless.due_cpu_ns.store(restless.sampled_cpu_ns + draw_period(options_.interval_ns, thread.random),
                             std::memory_order_release);
 }

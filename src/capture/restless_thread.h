@@ -22,10 +22,9 @@ struct RestlessThread {
   static constexpr uint64_t kNever = UINT64_MAX;
 
   std::atomic<Pace> pace{Pace::kSteady};
-  ThreadClock* next = nullptr;                // in that list
-  std::atomic<bool> armed{false};             // its event is on, or was, and its tick has not been handled yet
-  std::atomic<uint64_t> due_cpu_ns{kNever};   // when its CPU clock is to be there, the next sample is to be taken
-  std::atomic<uint64_t> cpu_per_mille{1000};  // CPU time, of what the event counts
+  ThreadClock* next = nullptr;               // in that list
+  std::atomic<bool> armed{false};            // its event is on, or was, and its tick has not been handled yet
+  std::atomic<uint64_t> due_cpu_ns{kNever};  // when its CPU clock is to be there, the next sample is to be taken
 
   // The rest is the handler's.
   bool has_asked = false;        // ever: the keeper may know it

@@ -178,9 +178,9 @@ bool KeptPerfClock::look_at(Kept& kept, Nanos cpu) {
   }
   restless.armed.store(true, std::memory_order_relaxed);
   kept.armed_for = cpu + left;
-  // The event counts less than CPU time.
-  const auto per_mille = static_cast<int64_t>(restless.cpu_per_mille.load(std::memory_order_relaxed));
-  capture::PerfClock::arm(*kept.clock, static_cast<uint64_t>(left.count * 1000 / per_mille));
+  // The event counts less than CPU time: not the switches. To take that off on average would put long turns at a
+  // disadvantage, in which there are none.
+  capture::PerfClock::arm(*kept.clock, static_cast<uint64_t>(left.count));
   return true;
 }
 
