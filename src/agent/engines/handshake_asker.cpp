@@ -1,5 +1,7 @@
 #include "agent/engines/handshake_asker.h"
 
+#include <sys/prctl.h>
+
 #include <algorithm>
 #include <new>
 
@@ -14,6 +16,10 @@ namespace {
 constexpr const char* kRequesterName = "tarsier-ask";
 // Some more than are asked at a tick, for those that ask a late thread.
 constexpr size_t kFewestRequesters = 4, kMostRequesters = 32;
+// The JVM naps for 10 us at a time until a thread has answered, and the kernel may make each nap longer by that, 50 us
+// unless told otherwise. With less the answer is often not there after the first nap, and we keep a CPU from those whom
+// we ask.
+constexpr unsigned long kTimerSlackNs = 35'000;
 
 }  // namespace
 
@@ -94,6 +100,7 @@ void HandshakeAsker::thread_ended(const JavaThread& thread) {
 void* HandshakeAsker::run(void* self) {
   auto& requester = *static_cast<Requester*>(self);
   HandshakeAsker& asker = *requester.asker;
+  ::prctl(PR_SET_TIMERSLACK, kTimerSlackNs, 0, 0, 0);
   survive([&] {
     const AttachedThread attached(asker.vm_, asker.threads_, kRequesterName);
     if (attached.jni() != nullptr) asker.serve(attached.jni(), requester);
