@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <deque>
-#include <random>
 
+#include "analysis/dice_for_test.h"
 #include "analysis/lock_trace.h"
 
 namespace tarsier::analysis {
@@ -13,22 +13,12 @@ namespace {
 
 using ::testing::ElementsAreArray;
 
-class Dice {
- public:
-  explicit Dice(uint32_t seed) : random_(seed) {}
-  int64_t below(int64_t n) { return std::uniform_int_distribution<int64_t>(0, n - 1)(random_); }
-  bool once_in(int64_t n) { return below(n) == 0; }
-
- private:
-  std::mt19937 random_;
-};
-
-constexpr size_t kThreads = 6;
+constexpr size_t kStreamThreads = 6;
 constexpr int64_t kLateness = 40, kWakeUp = 150;
 
 struct Trace : LockTrace {
   explicit Trace(uint32_t seed) : dice(seed) {
-    for (size_t i = 0; i < kThreads; ++i) threads.push_back(thread(std::string(1, static_cast<char>('A' + i))));
+    for (size_t i = 0; i < kStreamThreads; ++i) threads.push_back(thread(std::string(1, static_cast<char>('A' + i))));
   }
   Dice dice;
   std::vector<ThreadIndex> threads;
@@ -41,12 +31,12 @@ struct Trace : LockTrace {
       const MonitorPeriod in = period(of, generation);
       int64_t sequence = 0;
       std::deque<std::pair<size_t, int64_t>> waiting;
-      size_t owner = static_cast<size_t>(dice.below(kThreads));
+      size_t owner = static_cast<size_t>(dice.below(kStreamThreads));
       ThreadIndex owner_seen = kNobody;
       const int64_t steps = generation == 2 ? 120 : 6;
       for (int64_t step = 0; step < steps || !waiting.empty(); ++step) {
         now += 1 + dice.below(4);
-        const auto next = static_cast<size_t>(dice.below(kThreads));
+        const auto next = static_cast<size_t>(dice.below(kStreamThreads));
         const bool free = next != owner && std::none_of(waiting.begin(), waiting.end(),
                                                         [&](const auto& each) { return each.first == next; });
         if (free && step < steps) {
@@ -79,11 +69,11 @@ struct Trace : LockTrace {
       const char* stack;
     };
     std::deque<Waiting> waiting;
-    std::array<bool, kThreads> busy{};
+    std::array<bool, kStreamThreads> busy{};
     size_t owner = 0;
     for (int step = 0; step < 150 || !waiting.empty(); ++step) {
       now += 1 + dice.below(5);
-      const auto next = static_cast<size_t>(dice.below(kThreads));
+      const auto next = static_cast<size_t>(dice.below(kStreamThreads));
       if (next != owner && !busy[next] && step < 150) {
         busy[next] = true;
         const bool for_condition = dice.once_in(4);

@@ -9,12 +9,12 @@
 namespace tarsier::analysis {
 namespace {
 
-constexpr const char* kRootName = "[all]";
+constexpr const char* kJointRoot = "[all]";
 constexpr const char* kNoStackName = "[no stack]";
 
 class Joiner {
  public:
-  explicit Joiner(bool signatures) : signatures_(signatures) { tree_.nodes.push_back({0, label(kRootName)}); }
+  explicit Joiner(bool signatures) : signatures_(signatures) { tree_.nodes.push_back({0, label(kJointRoot)}); }
 
   void add(const Model& model) {
     std::vector<uint32_t> labels;

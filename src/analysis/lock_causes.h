@@ -25,7 +25,7 @@ struct LockUse {
 struct LockCauses {
   BlockingChains chains;
   std::vector<LockUse> locks;  // most blocked time first
-  TimeSlices slices;           // of their pressure
+  PressureSlices slices;       // of their pressure
   BarrierWaits barriers;
   std::vector<Activity> late;  // by row of `barriers`: what those did who came last, while others waited; only of the
                                // first rows

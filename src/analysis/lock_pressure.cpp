@@ -6,7 +6,7 @@
 namespace tarsier::analysis {
 namespace {
 
-void add_blocked(LockPressure& pressure, const TimeSlices& slices, const BlockedSpan& span) {
+void add_blocked(LockPressure& pressure, const PressureSlices& slices, const BlockedSpan& span) {
   const int64_t begin = std::max(span.begin_ns, slices.begin_ns), end = std::min(span.end_ns, slices.end_ns);
   for (int64_t at = begin; at < end;) {
     const size_t slice = slices.at(at);
@@ -24,7 +24,7 @@ class Users {
     size_t first = 0, last = 0;  // slices
   };
 
-  Users(size_t threads, const BlockedTimes& times, const TimeSlices& slices, const std::vector<LockIndex>& locks)
+  Users(size_t threads, const BlockedTimes& times, const PressureSlices& slices, const std::vector<LockIndex>& locks)
       : uses_(threads) {
     std::unordered_map<LockIndex, uint32_t> place;
     for (uint32_t i = 0; i < locks.size(); ++i) place[locks[i]] = i;
@@ -43,7 +43,7 @@ class Users {
   }
 
  private:
-  static size_t slice_of(const TimeSlices& slices, int64_t time_ns) {
+  static size_t slice_of(const PressureSlices& slices, int64_t time_ns) {
     return slices.empty() ? 0 : slices.at(std::clamp(time_ns, slices.begin_ns, slices.end_ns - 1));
   }
   void add(ThreadIndex thread, uint32_t lock, size_t first, size_t last) {
@@ -60,17 +60,17 @@ class Users {
 
 }  // namespace
 
-int64_t TimeSlices::begin_of(size_t slice) const {
+int64_t PressureSlices::begin_of(size_t slice) const {
   return begin_ns + length() * static_cast<int64_t>(slice);
 }
 
-size_t TimeSlices::at(int64_t time_ns) const {
+size_t PressureSlices::at(int64_t time_ns) const {
   if (length() == 0) return 0;
   return std::min(kPressureSlices - 1, static_cast<size_t>((time_ns - begin_ns) / length()));
 }
 
-TimeSlices time_slices(const Model& model, const Selection& selection) {
-  TimeSlices slices{.begin_ns = model.start_ns};
+PressureSlices time_slices(const Model& model, const Selection& selection) {
+  PressureSlices slices{.begin_ns = model.start_ns};
   if (__builtin_add_overflow(model.start_ns, model.duration.count, &slices.end_ns)) slices.end_ns = INT64_MAX;
   if (!selection.clip(slices.begin_ns, slices.end_ns)) slices.end_ns = slices.begin_ns;
   return slices;
@@ -78,7 +78,7 @@ TimeSlices time_slices(const Model& model, const Selection& selection) {
 
 std::vector<LockPressure> lock_pressure(const Model& model, const BlockedTimes& times, const Selection& selection,
                                         const std::vector<LockIndex>& locks) {
-  const TimeSlices slices = time_slices(model, selection);
+  const PressureSlices slices = time_slices(model, selection);
   const Samples& samples = samples_of(model, Profile::kCpu);
   const Users users(model.threads.size(), times, slices, locks);
   std::vector<LockPressure> pressures(locks.size());
@@ -104,7 +104,7 @@ std::vector<LockPressure> lock_pressure(const Model& model, const BlockedTimes& 
   return pressures;
 }
 
-double pressure_in(const LockPressure& pressure, const TimeSlices& slices, size_t slice) {
+double pressure_in(const LockPressure& pressure, const PressureSlices& slices, size_t slice) {
   const double whole = static_cast<double>(slices.length()) * static_cast<double>(pressure.present[slice]);
   return whole > 0 ? std::min(1.0, static_cast<double>(pressure.blocked_ns[slice]) / whole) : 0;
 }

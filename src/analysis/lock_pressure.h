@@ -19,7 +19,7 @@ struct LockPressure {
   std::vector<int64_t> running_ns;
 };
 
-struct TimeSlices {
+struct PressureSlices {
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
 
@@ -30,13 +30,13 @@ struct TimeSlices {
   [[nodiscard]] size_t at(int64_t time_ns) const;
 };
 // Of the recording, or of the part of it that is selected.
-TimeSlices time_slices(const Model& model, const Selection& selection);
+PressureSlices time_slices(const Model& model, const Selection& selection);
 
 // Of all threads, in the order of `locks`.
 std::vector<LockPressure> lock_pressure(const Model& model, const BlockedTimes& times, const Selection& selection,
                                         const std::vector<LockIndex>& locks);
 
 // Of the time of the users that were present in that slice, 0..1.
-double pressure_in(const LockPressure& pressure, const TimeSlices& slices, size_t slice);
+double pressure_in(const LockPressure& pressure, const PressureSlices& slices, size_t slice);
 
 }  // namespace tarsier::analysis

@@ -63,7 +63,7 @@ TEST_F(LockPressureTest, has_what_the_users_ran_beside_it) {
 TEST_F(LockPressureTest, is_about_the_selected_time) {
   const auto part = Selection::make(trace.model, {.from = Nanos(200), .to = Nanos(320)});
   ASSERT_TRUE(part.ok());
-  const TimeSlices slices = time_slices(trace.model, *part);
+  const PressureSlices slices = time_slices(trace.model, *part);
   EXPECT_EQ(slices.length(), 2);
   const LockPressure of = pressure(*part);
   EXPECT_EQ(of.blocked_ns[0], 2);

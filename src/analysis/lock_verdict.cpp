@@ -5,6 +5,7 @@
 #include "analysis/lock_blame.h"
 #include "analysis/lock_names.h"
 #include "analysis/wording.h"
+#include "base/share.h"
 
 namespace tarsier::analysis {
 namespace {
@@ -13,10 +14,6 @@ namespace {
 constexpr double kWorthALine = 0.01;
 // Of the time lost to locks, passed on by owners that were blocked themselves.
 constexpr double kWorthARoot = 0.1;
-
-double share(int64_t part, int64_t whole) {
-  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
-}
 
 // How much of the waiting is due to the one that is named.
 std::string words_of_blame(double part) {

@@ -16,12 +16,12 @@ bool is_alphanumeric(char c) {
 }
 
 // A class whose name ends with this and then such characters was generated; those characters differ between runs.
-struct Numbered {
+struct NumberedName {
   std::string_view before;
   bool (*varies)(char);
   bool whole_name = false;  // the name without its package begins with it
 };
-constexpr Numbered kNumbered[] = {
+constexpr NumberedName kNumbered[] = {
     {"$$Lambda$", is_digit},  // before 21; later ones have an address only
     {"LambdaForm$MH", is_digit},
     {"LambdaForm$DMH", is_digit},
@@ -53,7 +53,7 @@ std::string_view without_address(std::string_view klass) {
 }
 
 std::string_view without_number(std::string_view klass) {
-  for (const Numbered& rule : kNumbered) {
+  for (const NumberedName& rule : kNumbered) {
     const size_t at = klass.rfind(rule.before);
     if (at == std::string_view::npos || (rule.whole_name && at > 0 && klass[at - 1] != '.')) continue;
     const std::string_view number = klass.substr(at + rule.before.size());

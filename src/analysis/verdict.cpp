@@ -15,6 +15,7 @@
 #include "analysis/waits.h"
 #include "analysis/wording.h"
 #include "base/parse.h"
+#include "base/share.h"
 
 namespace tarsier::analysis {
 namespace {
@@ -60,13 +61,6 @@ Facts gather(const Model& model) {
     facts.sampled_of_measured += Nanos(row.sampled) + thread.carried;
   }
   return facts;
-}
-
-double share(double part, double whole) {
-  return whole > 0 ? part / whole : 0;
-}
-double share(Nanos part, Nanos whole) {
-  return share(static_cast<double>(part.count), static_cast<double>(whole.count));
 }
 
 std::string how_long_and_how_much(const Facts& facts) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kMaxReply = 64 << 10;
 
-Error refused(std::string what) {
+Error refused_load(std::string what) {
   return Error{Errc::kNotPermitted, std::move(what)};
 }
 
@@ -35,7 +35,7 @@ Status parse_load_reply(std::string_view reply) {
   if (!parsed) return parsed.error();
   const std::string text = one_line(parsed->text);
   if (text.find("Dynamic agent loading is not enabled") != std::string::npos) {
-    return refused(
+    return refused_load(
         "the JVM was started with -XX:-EnableDynamicAgentLoading: start it without that, or record it from "
         "its start by: tarsier record -- java ...");
   }
@@ -45,9 +45,9 @@ Status parse_load_reply(std::string_view reply) {
   if (code_text.starts_with(kPrefix)) code_text.remove_prefix(kPrefix.size());
   int agent_code = 0;
   if (parsed->code != 0 || !parse_int(code_text, agent_code)) {
-    return refused("the JVM could not load the agent" + (text.empty() ? std::string() : ": " + text));
+    return refused_load("the JVM could not load the agent" + (text.empty() ? std::string() : ": " + text));
   }
-  if (agent_code != 0) return refused("the agent refused to start (code " + std::to_string(agent_code) + ")");
+  if (agent_code != 0) return refused_load("the agent refused to start (code " + std::to_string(agent_code) + ")");
   return {};
 }
 

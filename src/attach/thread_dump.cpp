@@ -13,7 +13,7 @@ namespace tarsier::attach {
 namespace {
 
 // A hundred thousand threads with fifty frames each.
-constexpr size_t kMaxReply = size_t{512} << 20;
+constexpr size_t kMaxDump = size_t{512} << 20;
 
 Error no_answer(const Jvm& jvm, const std::string& why) {
   return Error{Errc::kNotPermitted, "JVM " + std::to_string(jvm.pid) + " made no thread dump: " + why};
@@ -36,7 +36,7 @@ Result<std::string> receive_all(int socket, const Jvm& jvm, const Patience& pati
     if (n == 0) return reply;
     if (n < 0 && errno != EINTR && errno != EAGAIN) return no_answer(jvm, errno_text(errno));
     if (n > 0) reply.append(buffer.data(), static_cast<size_t>(n));
-    if (reply.size() > kMaxReply) return no_answer(jvm, "it is longer than 512 MB");
+    if (reply.size() > kMaxDump) return no_answer(jvm, "it is longer than 512 MB");
   }
 }
 

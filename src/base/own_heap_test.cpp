@@ -13,7 +13,7 @@
 namespace tarsier {
 namespace {
 
-struct Block {
+struct Piece {
   uint8_t* begin;
   size_t size;
   uint8_t mark;
@@ -26,7 +26,7 @@ struct Block {
   }
 };
 
-Block allocate(OwnHeap& heap, size_t size, uint8_t mark) {
+Piece allocate(OwnHeap& heap, size_t size, uint8_t mark) {
   void* block = heap.allocate(size);
   EXPECT_NE(block, nullptr) << size;
   EXPECT_EQ(reinterpret_cast<uintptr_t>(block) % alignof(std::max_align_t), 0u) << size;
@@ -37,7 +37,7 @@ Block allocate(OwnHeap& heap, size_t size, uint8_t mark) {
 // Sizes about each limit between size classes, and between small and large.
 TEST(OwnHeap, blocks_of_every_size_keep_what_is_written_to_them) {
   OwnHeap heap;
-  std::vector<Block> blocks;
+  std::vector<Piece> blocks;
   uint8_t mark = 0;
   for (size_t power = 0; power <= 20; ++power) {
     for (size_t quarter = 4; quarter < 8; ++quarter) {
@@ -45,8 +45,8 @@ TEST(OwnHeap, blocks_of_every_size_keep_what_is_written_to_them) {
       for (size_t size : {limit - 1, limit, limit + 1}) blocks.push_back(allocate(heap, size, ++mark));
     }
   }
-  for (const Block& block : blocks) EXPECT_TRUE(block.holds()) << block.size;
-  for (const Block& block : blocks) heap.release(block.begin);
+  for (const Piece& block : blocks) EXPECT_TRUE(block.holds()) << block.size;
+  for (const Piece& block : blocks) heap.release(block.begin);
   heap.release(nullptr);
   heap.trim();
   EXPECT_EQ(heap.mapped(), 0u);
@@ -111,18 +111,18 @@ TEST(OwnHeap, a_block_more_or_less_at_the_edge_of_a_slab_maps_nothing) {
 TEST(OwnHeap, threads_give_back_each_others_blocks) {
   OwnHeap heap;
   std::mutex lock;
-  std::vector<Block> shared;
+  std::vector<Piece> shared;
   const auto work = [&](uint32_t seed) {
     std::minstd_rand random(seed);
     for (int i = 0; i < 20'000; ++i) {
       if (random() % 2 == 0) {
-        const Block block =
+        const Piece block =
             allocate(heap, random() % (random() % 64 == 0 ? 100'000 : 400), static_cast<uint8_t>(random()));
         std::lock_guard guard(lock);
         shared.push_back(block);
         continue;
       }
-      Block block{};
+      Piece block{};
       {
         std::lock_guard guard(lock);
         if (shared.empty()) continue;
@@ -138,7 +138,7 @@ TEST(OwnHeap, threads_give_back_each_others_blocks) {
   std::vector<std::thread> threads;
   for (uint32_t seed = 1; seed <= 4; ++seed) threads.emplace_back(work, seed);
   for (std::thread& thread : threads) thread.join();
-  for (const Block& block : shared) heap.release(block.begin);
+  for (const Piece& block : shared) heap.release(block.begin);
   heap.trim();
   EXPECT_EQ(heap.mapped(), 0u);
 }

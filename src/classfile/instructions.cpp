@@ -9,7 +9,7 @@ namespace tarsier::classfile {
 namespace {
 
 constexpr uint8_t kStore = 54, kStoreN = 59, kLastStoreN = 78, kIinc = 132, kRet = 169, kTableSwitch = 170,
-                  kLookupSwitch = 171, kWide = 196;
+                  kLookupSwitch = 171, kWidePrefix = 196;
 
 // By opcode: up to which one they have that size, the opcode included. 0: it tells itself.
 struct SizeRule {
@@ -101,7 +101,7 @@ Instruction wide_at(std::span<const uint8_t> code, size_t pc) {
 
 Instruction instruction_at(std::span<const uint8_t> code, size_t pc) {
   if (pc >= code.size()) return {};
-  if (code[pc] == kWide) return wide_at(code, pc);
+  if (code[pc] == kWidePrefix) return wide_at(code, pc);
   Instruction found;
   found.opcode = code[pc];
   found.jump = jump_of(found.opcode);

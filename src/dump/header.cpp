@@ -10,7 +10,7 @@
 namespace tarsier::dump {
 namespace {
 
-constexpr size_t kNone = std::string_view::npos;
+constexpr size_t kNowhere = std::string_view::npos;
 
 template <class Number>
 std::optional<Number> number_at(std::string_view text, int base) {
@@ -37,10 +37,10 @@ std::unordered_set<uint64_t> announced_threads(std::string_view text) {
   std::unordered_set<uint64_t> addresses;
   const std::string_view head = text.substr(0, text.find("\n\""));
   const size_t list = head.find("\n_java_thread_list=");
-  const size_t open = list == kNone ? kNone : head.find("elements={", list);
-  if (open == kNone) return addresses;
+  const size_t open = list == kNowhere ? kNowhere : head.find("elements={", list);
+  if (open == kNowhere) return addresses;
   const std::string_view elements = head.substr(open, head.find('}', open) - open);
-  for (size_t at = elements.find("0x"); at != kNone; at = elements.find("0x", at + 2)) {
+  for (size_t at = elements.find("0x"); at != kNowhere; at = elements.find("0x", at + 2)) {
     if (const auto address = number_at<uint64_t>(elements.substr(at + 2, 16), 16)) addresses.insert(*address);
   }
   return addresses;
@@ -59,22 +59,22 @@ Headers find_headers(std::string_view text) {
   auto announced = announced_threads(text);
   const bool has_list = !announced.empty();
   Headers headers;
-  size_t quote = kNone;     // the last one in this line
-  size_t name_end = kNone;  // of the last header in this line: one before it is a part of its name
+  size_t quote = kNowhere;     // the last one in this line
+  size_t name_end = kNowhere;  // of the last header in this line: one before it is a part of its name
   uint64_t thread = 0;
   const auto end_line = [&](size_t at) {
-    if (name_end != kNone) {
+    if (name_end != kNowhere) {
       headers.found.push_back({name_end, at});
       announced.erase(thread);
     }
-    quote = name_end = kNone;
+    quote = name_end = kNowhere;
   };
-  for (size_t at = text.find_first_of("\"\n "); at != kNone; at = text.find_first_of("\"\n ", at + 1)) {
+  for (size_t at = text.find_first_of("\"\n "); at != kNowhere; at = text.find_first_of("\"\n ", at + 1)) {
     if (text[at] == '"') {
       quote = at;
     } else if (text[at] == '\n') {
       end_line(at);
-    } else if (quote != kNone && text.substr(at, kAddress.size()) == kAddress) {
+    } else if (quote != kNowhere && text.substr(at, kAddress.size()) == kAddress) {
       const uint64_t address = number_at<uint64_t>(text.substr(at + kAddress.size(), 16), 16).value_or(0);
       if (!(has_list ? announced.contains(address) : has_number(text.substr(quote + 1, at - quote)))) continue;
       name_end = quote;

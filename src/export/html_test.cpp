@@ -18,7 +18,7 @@ using analysis::Model;
 using testing::HasSubstr;
 using testing::Not;
 
-std::string exported(const Model& model, const std::string& title) {
+std::string exported_page(const Model& model, const std::string& title) {
   std::ostringstream out;
   EXPECT_TRUE(export_html(model, title, out).ok());
   return out.str();
@@ -47,7 +47,7 @@ std::string part(const std::string& page, const std::string& name) {
 }
 
 TEST(Html, carries_all_parts_in_the_page) {
-  const std::string page = exported(known_model(), "known");
+  const std::string page = exported_page(known_model(), "known");
   EXPECT_THAT(page, testing::StartsWith("<!doctype html>"));
   EXPECT_THAT(page, Not(HasSubstr("<!--tarsier:data-->")));
   const auto parts = PageParts().make(known_model(), "known");
@@ -58,7 +58,7 @@ TEST(Html, carries_all_parts_in_the_page) {
 
 TEST(Html, base64_is_right_for_every_length) {
   for (const char* title : {"", "1", "12", "123", "1234"}) {
-    EXPECT_EQ(nlohmann::json::parse(part(exported(known_model(), title), "head"))["title"], title);
+    EXPECT_EQ(nlohmann::json::parse(part(exported_page(known_model(), title), "head"))["title"], title);
   }
 }
 
@@ -68,7 +68,7 @@ TEST(Html, no_name_of_the_recording_is_markup) {
   model.sample(model.thread(hostile), model.frame({}, hostile, FrameType::kC2, 1), 1);
   model.sample(model.thread("long"), model.frame({}, std::string(60'000, '<'), FrameType::kC2, 1), 1);
   model.model.file = model.model.jvm = hostile;
-  const std::string page = exported(model.model, hostile);
+  const std::string page = exported_page(model.model, hostile);
   const std::string_view own = page_template();
   const auto count = [](std::string_view text, std::string_view word) {
     size_t times = 0;
@@ -83,7 +83,7 @@ TEST(Html, no_name_of_the_recording_is_markup) {
 }
 
 TEST(Html, of_an_empty_recording_is_a_page) {
-  EXPECT_TRUE(nlohmann::json::parse(part(exported(Model{}, ""), "head"))["profiles"].empty());
+  EXPECT_TRUE(nlohmann::json::parse(part(exported_page(Model{}, ""), "head"))["profiles"].empty());
 }
 
 TEST(Html, says_when_writing_fails) {

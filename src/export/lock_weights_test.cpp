@@ -50,7 +50,7 @@ class LockWeights : public ::testing::Test {
   LockTrace trace;
 };
 
-std::map<std::string, std::string> parts_of(const analysis::Model& model) {
+std::map<std::string, std::string> page_parts_of(const analysis::Model& model) {
   const auto made = PageParts().make(model, "title");
   EXPECT_TRUE(made.ok());
   std::map<std::string, std::string> parts;
@@ -63,7 +63,7 @@ int64_t sum(const std::vector<int64_t>& numbers) {
 }
 
 TEST_F(LockWeights, are_profiles_of_the_page_that_add_up_by_moment) {
-  const auto parts = parts_of(trace.model);
+  const auto parts = page_parts_of(trace.model);
   const json head = json::parse(parts.at("head"));
   EXPECT_EQ(head["default_profile"], "locks");
   ASSERT_EQ(head["profiles"].size(), 2U);

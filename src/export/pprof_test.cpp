@@ -17,7 +17,7 @@
 namespace tarsier::exporting {
 namespace {
 
-std::string exported(const analysis::Model& model) {
+std::string exported_pprof(const analysis::Model& model) {
   std::ostringstream out;
   const Status status = export_pprof(model, out);
   EXPECT_TRUE(status.ok()) << status.error().what;
@@ -81,7 +81,7 @@ analysis::Model known_with_engine() {
 // TARSIER_UPDATE_GOLDEN=1 writes it anew.
 TEST(Pprof, is_the_bytes_that_protoc_is_shown) {
   const std::string path = test_source("tests/fixtures/export/known.pprof");
-  const std::string bytes = exported(known_with_engine());
+  const std::string bytes = exported_pprof(known_with_engine());
   if (getenv("TARSIER_UPDATE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << bytes;
   std::ifstream fixture(path, std::ios::binary);
   const std::string expected{std::istreambuf_iterator<char>(fixture), {}};
@@ -90,11 +90,11 @@ TEST(Pprof, is_the_bytes_that_protoc_is_shown) {
 
 TEST(Pprof, the_same_recording_gives_the_same_bytes) {
   const analysis::Model model = known_with_engine();
-  EXPECT_EQ(exported(model), exported(model));
+  EXPECT_EQ(exported_pprof(model), exported_pprof(model));
 }
 
 TEST(Pprof, an_empty_recording_is_a_profile_too) {
-  const Decoded profile = decoded(exported(ModelForTest().model));
+  const Decoded profile = decoded(exported_pprof(ModelForTest().model));
   ASSERT_FALSE(profile.strings.empty());
   EXPECT_EQ(profile.strings[0], "");
   EXPECT_EQ(profile.samples, 0U);
@@ -109,7 +109,7 @@ TEST(Pprof, strings_locations_and_functions_are_there_once_and_harmless) {
     maker.sample(other, "a:1;b:2", 1);
     maker.sample(other, "a:1;b:3", 1);
   }
-  Decoded profile = decoded(exported(maker.model));
+  Decoded profile = decoded(exported_pprof(maker.model));
   EXPECT_EQ(profile.samples, 3U);    // by thread and stack
   EXPECT_EQ(profile.locations, 4U);  // a:1 b:2 b:3 script
   EXPECT_EQ(profile.functions, 3U);
@@ -146,11 +146,11 @@ TEST(Pprof, allocation_counts_objects_and_bytes) {
   maker.sample(main, "app.Main.make;byte[]", 1000);
   maker.sample(main, "app.Main.make;byte[]", 3000);
   maker.model.alloc_objects = {1.5F, 4.0F};
-  EXPECT_EQ(values_of(exported(maker.model)), "alloc_objects count alloc_space bytes 6 4000 ");
+  EXPECT_EQ(values_of(exported_pprof(maker.model)), "alloc_objects count alloc_space bytes 6 4000 ");
   maker.model.alloc_objects.clear();  // recordings of JFR don't tell sizes
-  EXPECT_EQ(values_of(exported(maker.model)), "alloc_objects count alloc_space bytes 0 4000 ");
+  EXPECT_EQ(values_of(exported_pprof(maker.model)), "alloc_objects count alloc_space bytes 0 4000 ");
   maker.model.profile = analysis::Profile::kWall;
-  EXPECT_EQ(values_of(exported(maker.model)), "samples count wall nanoseconds 2 4000 ");
+  EXPECT_EQ(values_of(exported_pprof(maker.model)), "samples count wall nanoseconds 2 4000 ");
 }
 
 TEST(Pprof, deep_stacks_lose_their_outer_frames) {
@@ -159,7 +159,7 @@ TEST(Pprof, deep_stacks_lose_their_outer_frames) {
   analysis::StackIndex stack;
   for (int i = 0; i < 10'000; ++i) stack = made.frame(stack, "a.B.c", analysis::FrameType::kC2, i);
   made.sample(thread, stack, 1);
-  const Decoded profile = decoded(exported(made.model));
+  const Decoded profile = decoded(exported_pprof(made.model));
   EXPECT_EQ(profile.depths, std::vector<size_t>{kMaxPprofDepth + 1});
   EXPECT_NE(std::find(profile.strings.begin(), profile.strings.end(), "[deeper]"), profile.strings.end());
 }
@@ -168,7 +168,7 @@ TEST(Pprof, large_profiles_survive_the_passing_on_of_buffers) {
   analysis::ModelMaker maker;
   const auto main = maker.thread("main");
   for (int i = 0; i < 20'000; ++i) maker.sample(main, "app.Main.main;app.Main.call" + std::to_string(i), 1);
-  const Decoded profile = decoded(exported(maker.model));
+  const Decoded profile = decoded(exported_pprof(maker.model));
   EXPECT_EQ(profile.samples, 20'000U);
   EXPECT_EQ(profile.functions, 20'001U);
 }

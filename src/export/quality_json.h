@@ -12,11 +12,11 @@ nlohmann::ordered_json json_of_quality(const analysis::Quality& quality);
 // JSON objects have unique keys: names that differ only in bytes that are not UTF-8 would clash, and are added up.
 template <class Map>
 nlohmann::ordered_json object_of(const Map& map) {
-  using Json = nlohmann::ordered_json;
-  Json object = Json::object();
+  using Object = nlohmann::ordered_json;
+  Object object = Object::object();
   for (const auto& [key, value] : map) {
-    const std::string text = Json(key).dump(-1, ' ', false, Json::error_handler_t::replace);
-    const std::string name = Json::parse(text).template get<std::string>();
+    const std::string text = Object(key).dump(-1, ' ', false, Object::error_handler_t::replace);
+    const std::string name = Object::parse(text).template get<std::string>();
     object[name] = object.contains(name) ? object[name].template get<typename Map::mapped_type>() + value : value;
   }
   return object;

@@ -10,6 +10,7 @@
 #include "analysis/flat.h"
 #include "analysis/thread_profile.h"
 #include "analysis/verdict.h"
+#include "base/share.h"
 #include "export/quality_json.h"
 #include "export/report_view.h"
 #include "export/report_waits.h"
@@ -22,10 +23,6 @@ namespace {
 
 std::string dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-double share(int64_t part, int64_t whole) {
-  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
 
 // 2024-03-01T12:00:00.250Z

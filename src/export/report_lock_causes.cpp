@@ -6,6 +6,7 @@
 #include "analysis/lock_causes.h"
 #include "analysis/lock_names.h"
 #include "analysis/wording.h"
+#include "base/share.h"
 #include "export/escape.h"
 #include "export/text_table.h"
 
@@ -29,10 +30,6 @@ constexpr size_t kShownRoots = 5, kShownLocks = 3, kShownBarriers = 5, kShownMet
 constexpr double kWorthShowing = 0.01;
 constexpr double kWorthALine = 0.001;  // of the recording's time: a lock that was waited for less is no trouble
 constexpr size_t kMostLocks = 100;     // whatever --top says: each has a curve
-
-double share(int64_t part, int64_t whole) {
-  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
-}
 
 // What a thread is that waits in that way.
 std::string words_of_wait(const std::string& kind) {

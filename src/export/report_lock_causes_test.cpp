@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using Json = nlohmann::json;
 
-constexpr int64_t kMilli = 1'000'000;
+constexpr int64_t kMillisecond = 1'000'000;
 
 class LockCauses : public ::testing::Test {
  protected:
@@ -25,10 +25,10 @@ class LockCauses : public ::testing::Test {
   // A waits 40 ms for B, who waits for C for 30 ms of them; C burns.
   void add_chain() {
     const auto outer = trace.period(trace.lock("p.Cache", 0x12), 1), inner = trace.period(trace.lock("p.Log", 0x34), 2);
-    trace.exit(outer, b, 50 * kMilli, 1, "main;p.Cache.fill");
-    trace.enter(outer, a, 10 * kMilli, 50 * kMilli, 2, "main;p.Cache.get");
-    trace.exit(inner, c, 45 * kMilli, 1, "main;p.Log.write");
-    trace.enter(inner, b, 15 * kMilli, 45 * kMilli, 2, "main;p.Cache.fill;p.Log.write");
+    trace.exit(outer, b, 50 * kMillisecond, 1, "main;p.Cache.fill");
+    trace.enter(outer, a, 10 * kMillisecond, 50 * kMillisecond, 2, "main;p.Cache.get");
+    trace.exit(inner, c, 45 * kMillisecond, 1, "main;p.Log.write");
+    trace.enter(inner, b, 15 * kMillisecond, 45 * kMillisecond, 2, "main;p.Cache.fill;p.Log.write");
   }
   std::string text() const {
     const auto text = report_text(trace.model, {.views = {"locks"}});
@@ -46,8 +46,9 @@ class LockCauses : public ::testing::Test {
 
 TEST_F(LockCauses, the_text_names_root_causes_and_the_worst_locks) {
   add_chain();
-  for (int i = 0; i < 25; ++i) trace.sample(c, "main;p.Log.write;p.Log.format", kMilli, Nanos((16 + i) * kMilli));
-  trace.model.duration = Nanos(60 * kMilli);
+  for (int i = 0; i < 25; ++i)
+    trace.sample(c, "main;p.Log.write;p.Log.format", kMillisecond, Nanos((16 + i) * kMillisecond));
+  trace.model.duration = Nanos(60 * kMillisecond);
   EXPECT_EQ(text(),
             "\nChains of blocking: 30 ms (42.9 %) were lost to owners that were blocked themselves. Root causes,\n"
             "  with what is passed on to them, and what they have as owners in the tree above:\n"
@@ -75,8 +76,8 @@ TEST_F(LockCauses, without_samples_the_text_says_how_to_have_them) {
 
 TEST_F(LockCauses, a_single_lock_has_no_chains) {
   const auto period = trace.period(trace.lock("p.Lock", 1), 1);
-  trace.exit(period, a, 30 * kMilli, 1, "main;a");
-  trace.enter(period, b, 10 * kMilli, 32 * kMilli, 2);
+  trace.exit(period, a, 30 * kMillisecond, 1, "main;a");
+  trace.enter(period, b, 10 * kMillisecond, 32 * kMillisecond, 2);
   EXPECT_THAT(text(), Not(HasSubstr("Chains of blocking")));
   EXPECT_THAT(text(), Not(HasSubstr("barriers")));
   EXPECT_THAT(text(), Not(HasSubstr("missing")));
@@ -84,8 +85,8 @@ TEST_F(LockCauses, a_single_lock_has_no_chains) {
 
 TEST_F(LockCauses, barriers_name_who_came_last) {
   const auto latch = trace.lock("java.util.concurrent.CountDownLatch$Sync", 1);
-  trace.park(latch, a, 0, 900 * kMilli, 1, 3, "main;p.Main.run;java.util.concurrent.CountDownLatch.await");
-  trace.unpark(b, a, 900 * kMilli, 2, "p.Task.run;java.util.concurrent.CountDownLatch.countDown");
+  trace.park(latch, a, 0, 900 * kMillisecond, 1, 3, "main;p.Main.run;java.util.concurrent.CountDownLatch.await");
+  trace.unpark(b, a, 900 * kMillisecond, 2, "p.Task.run;java.util.concurrent.CountDownLatch.countDown");
   EXPECT_EQ(text(),
             "\nWaiting at barriers and joins (900 ms idle)\n"
             "        idle     times  threads  where; who came last\n"
@@ -99,9 +100,9 @@ TEST_F(LockCauses, barriers_name_who_came_last) {
 
 TEST_F(LockCauses, what_is_missing_is_said) {
   const auto period = trace.period(trace.lock("p.Lock", 1), 1);
-  trace.exit(period, a, 30 * kMilli, 3, "main;a");
-  trace.exit(period, a, 30 * kMilli, 3, "main;b");
-  trace.enter(period, b, 10 * kMilli, 29 * kMilli, 4);
+  trace.exit(period, a, 30 * kMillisecond, 3, "main;a");
+  trace.exit(period, a, 30 * kMillisecond, 3, "main;b");
+  trace.enter(period, b, 10 * kMillisecond, 29 * kMillisecond, 4);
   EXPECT_THAT(text(),
               HasSubstr("Of 4 numbered events of locks, missing: 2, there twice: 1, earlier than the one before: 1."));
   EXPECT_EQ(json()["locks"]["missing"]["missing"], 2);
@@ -110,13 +111,13 @@ TEST_F(LockCauses, what_is_missing_is_said) {
 TEST_F(LockCauses, the_json_has_all_of_it) {
   add_chain();
   const Json locks = json()["locks"];
-  EXPECT_EQ(locks["chains"]["passed_on_ns"], 30 * kMilli);
+  EXPECT_EQ(locks["chains"]["passed_on_ns"], 30 * kMillisecond);
   const Json& root = locks["chains"]["rows"][0];
   EXPECT_EQ(root["method"], "p.Log.write");
   EXPECT_EQ(root["thread"], "C");
   EXPECT_EQ(root["lock"], "p.Log@34");
-  EXPECT_EQ(root["caused_ns"], 60 * kMilli);
-  EXPECT_EQ(root["direct_ns"], 30 * kMilli);
+  EXPECT_EQ(root["caused_ns"], 60 * kMillisecond);
+  EXPECT_EQ(root["direct_ns"], 30 * kMillisecond);
   EXPECT_EQ(root["through"][0]["method"], "p.Cache.fill");
   const Json& worst = locks["objects"][0];
   EXPECT_EQ(worst["lock"], "p.Cache@12");
@@ -128,11 +129,12 @@ TEST_F(LockCauses, the_json_has_all_of_it) {
 }
 
 TEST_F(LockCauses, threads_have_the_time_that_they_were_blocked) {
-  trace.sample(a, "main", kMilli);
+  trace.sample(a, "main", kMillisecond);
   EXPECT_TRUE(json()["threads"][0]["blocked_ns"].is_null());
   add_chain();
-  trace.park(trace.lock("java.util.concurrent.FutureTask", 1), a, 100 * kMilli, 200 * kMilli, 1, 0, "main;get");
-  EXPECT_EQ(json()["threads"][0]["blocked_ns"], 40 * kMilli);
+  trace.park(trace.lock("java.util.concurrent.FutureTask", 1), a, 100 * kMillisecond, 200 * kMillisecond, 1, 0,
+             "main;get");
+  EXPECT_EQ(json()["threads"][0]["blocked_ns"], 40 * kMillisecond);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "analysis/deadlock.h"
 #include "analysis/lock_profile.h"
 #include "analysis/wording.h"
+#include "base/share.h"
 #include "export/escape.h"
 #include "export/report_lock_causes.h"
 #include "export/report_view.h"
@@ -24,10 +25,6 @@ using analysis::words_of_time;
 using Json = nlohmann::ordered_json;
 
 namespace {
-
-double share(int64_t part, int64_t whole) {
-  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
-}
 
 // What a view is made of.
 struct LockView {

@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-double share(Nanos part, Nanos whole) {
+double share_of_time(Nanos part, Nanos whole) {
   if (whole.count <= 0) return 0;
   // Of damaged or overlapping ones there may be more than there was time.
   return std::min(1.0, static_cast<double>(part.count) / static_cast<double>(whole.count));
@@ -42,7 +42,7 @@ std::string pauses_text(const ReportContext& context) {
     const analysis::PausesByName& row = sums.gc->by_name[i];
     const size_t start = out.size();
     out += pad_left(words_of_time(row.time), 12);
-    out += pad_left(words_of_share(share(row.time, sums.duration)), 10);
+    out += pad_left(words_of_share(share_of_time(row.time, sums.duration)), 10);
     out += pad_left(words_of_count(row.count), 12);
     out += pad_left(words_of_time(row.longest), 12);
     append_name(out, start, row.name);
@@ -63,14 +63,14 @@ std::string pauses_json(const ReportContext& context) {
     }
     gc = {{"count", sums.gc->pauses},
           {"total_ns", sums.gc->time.count},
-          {"share", share(sums.gc->time, sums.duration)},
+          {"share", share_of_time(sums.gc->time, sums.duration)},
           {"longest_ns", sums.gc->longest.count},
           {"by_name", rows}};
   }
   if (sums.safepoints) {
     safepoints = {{"count", sums.safepoints->count},
                   {"total_ns", sums.safepoints->time.count},
-                  {"share", share(sums.safepoints->time, sums.duration)},
+                  {"share", share_of_time(sums.safepoints->time, sums.duration)},
                   {"to_stop_ns", sums.safepoints->time_to_stop ? Json(sums.safepoints->time_to_stop->count) : Json()}};
   }
   return Json{{"gc", gc}, {"safepoints", safepoints}}.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -7,6 +7,7 @@
 #include "analysis/quality.h"
 #include "analysis/thread_profile.h"
 #include "analysis/wording.h"
+#include "base/share.h"
 #include "export/escape.h"
 #include "export/report_view.h"
 #include "export/report_waits.h"
@@ -20,13 +21,7 @@ using analysis::words_of_count;
 using analysis::words_of_share;
 using analysis::words_of_time;
 
-namespace {
-
-double share(int64_t part, int64_t whole) {
-  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 std::string hot_text(const ReportContext& context) {
   const analysis::Cct cct = context.tree();

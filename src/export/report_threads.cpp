@@ -7,6 +7,7 @@
 #include "analysis/machine_stack.h"
 #include "analysis/thread_profile.h"
 #include "analysis/wording.h"
+#include "base/share.h"
 #include "export/escape.h"
 #include "export/report_view.h"
 #include "export/report_waits.h"
@@ -21,10 +22,6 @@ using analysis::words_of_time;
 using Json = nlohmann::ordered_json;
 
 namespace {
-
-double share(int64_t part, int64_t whole) {
-  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
-}
 
 std::string thread_name(const analysis::Thread& thread) {
   return thread.name + (thread.is_virtual ? " (virtual)" : "");

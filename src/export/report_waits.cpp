@@ -8,6 +8,7 @@
 #include "analysis/waits.h"
 #include "analysis/wakeups.h"
 #include "analysis/wording.h"
+#include "base/share.h"
 #include "export/escape.h"
 #include "export/report_view.h"
 #include "export/report_wakers.h"
@@ -24,10 +25,6 @@ using recording::TimePart;
 using Json = nlohmann::ordered_json;
 
 namespace {
-
-double share(int64_t part, int64_t whole) {
-  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
-}
 
 int64_t mean(const WaitSum& sum) {
   return sum.count > 0 ? sum.ns / static_cast<int64_t>(sum.count) : 0;

@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::string exported(const analysis::Model& model, const SpeedscopeBounds& bounds = {}) {
+std::string exported_speedscope(const analysis::Model& model, const SpeedscopeBounds& bounds = {}) {
   std::ostringstream out;
   const Status status = export_speedscope(model, out, bounds);
   EXPECT_TRUE(status.ok()) << status.error().what;
@@ -24,7 +24,7 @@ TEST(Speedscope, shows_a_known_recording) {
   analysis::Model model = known_model();
   model.file = "folder/known.jfr";
   EXPECT_EQ(
-      exported(model),
+      exported_speedscope(model),
       R"({"$schema":"https://www.speedscope.app/file-format-schema.json","exporter":"tarsier","name":"known.jfr",)"
       R"("activeProfileIndex":0,"profiles":[)"
       R"({"type":"sampled","name":"all threads","unit":"nanoseconds","startValue":0,"endValue":13500000,)"
@@ -66,7 +66,7 @@ TEST(Speedscope, what_is_too_much_is_folded_and_nothing_is_lost) {
     for (int i = 1; i <= 20; ++i) maker.sample(thread, "main;call" + std::to_string(i), i * (5 - t));
     maker.sample(thread, "main;r;r;r;r;r;r;r;r", 10'000);
   }
-  const Json document = Json::parse(exported(maker.model, {.calls = 12, .threads = 2, .depth = 4}));
+  const Json document = Json::parse(exported_speedscope(maker.model, {.calls = 12, .threads = 2, .depth = 4}));
   ASSERT_EQ(document["profiles"].size(), 3U);
   EXPECT_EQ(document["profiles"][1]["name"], "t0 [tid 100]");
   const Json& all = document["profiles"][0];
@@ -86,10 +86,10 @@ TEST(Speedscope, names_come_out_harmless_and_a_recording_without_samples_is_one_
   analysis::ModelMaker maker;
   const auto thread = maker.thread("\x1b]0;x\x07\xff\"");
   maker.sample(thread, "a\nb\xe2\x80\xae", 1);
-  const Json document = Json::parse(exported(maker.model));
+  const Json document = Json::parse(exported_speedscope(maker.model));
   EXPECT_EQ(document["profiles"][1]["name"], "\\u{1b}]0;x\\u{7}\\x{ff}\" [tid 100]");
   EXPECT_EQ(document["shared"]["frames"][0]["name"], "a\\u{a}b\\u{202e}");
-  EXPECT_EQ(Json::parse(exported(ModelForTest().model))["profiles"].size(), 1U);
+  EXPECT_EQ(Json::parse(exported_speedscope(ModelForTest().model))["profiles"].size(), 1U);
 }
 
 TEST(Speedscope, a_stream_that_fails_is_an_error) {

@@ -79,8 +79,8 @@ TEST(MethodInfo, lines_hold_until_the_next_one_begins) {
 }
 
 // Code of one method at address 0x1000, whose prologue ends at `complete`.
-struct Code {
-  Code(const Machine& machine, std::vector<uint8_t> bytes, int32_t complete)
+struct Body {
+  Body(const Machine& machine, std::vector<uint8_t> bytes, int32_t complete)
       : machine(machine), bytes(std::move(bytes)) {
     blob.kind = BlobKind::kCompiled;
     blob.code_begin = blob.entry = 0x1000;
@@ -102,7 +102,7 @@ std::vector<uint8_t> words(std::initializer_list<uint32_t> code) {
 constexpr uint32_t kNop = 0xd503201f;
 
 TEST(Aarch64, a_small_frame_is_lowered_then_saved_and_restored_then_raised) {
-  const Code code(Machine::aarch64(),
+  const Body code(Machine::aarch64(),
                   words({0xd100c3ff,    // sub sp, sp, #48
                          0xa9027bfd,    // stp x29, x30, [sp, #32]
                          kNop, kNop,    //
@@ -121,7 +121,7 @@ TEST(Aarch64, a_small_frame_is_lowered_then_saved_and_restored_then_raised) {
 }
 
 TEST(Aarch64, a_large_frame_is_saved_then_lowered_and_raised_then_restored) {
-  const Code code(Machine::aarch64(),
+  const Body code(Machine::aarch64(),
                   words({0xa9bf7bfd,              // stp x29, x30, [sp, #-16]!
                          0xd28123e8, 0xcb2863ff,  // mov x8, #n; sub sp, sp, x8
                          kNop,                    //
@@ -136,7 +136,7 @@ TEST(Aarch64, a_large_frame_is_saved_then_lowered_and_raised_then_restored) {
 }
 
 TEST(Aarch64, the_wrapper_of_a_native_method_leaves_then_looks_for_exceptions) {
-  const Code code(Machine::aarch64(),
+  const Body code(Machine::aarch64(),
                   words({kNop, kNop,    //
                          0x910003bf,    // mov sp, x29
                          0xa8c17bfd,    // ldp x29, x30, [sp], #16
@@ -194,7 +194,7 @@ TEST(Machines, interpreted_frames_were_shorter_before_9) {
 }
 
 TEST(X8664, a_frame_is_pushed_then_lowered_and_raised_then_popped) {
-  const Code code(Machine::x86_64(), {0x89, 0x84, 0x24, 0x00, 0xc0, 0xfe, 0xff,        // 0: mov [rsp - 0x14000], eax
+  const Body code(Machine::x86_64(), {0x89, 0x84, 0x24, 0x00, 0xc0, 0xfe, 0xff,        // 0: mov [rsp - 0x14000], eax
                                       0x55,                                            // 7: push rbp
                                       0x48, 0x83, 0xec, 0x20,                          // 8: sub rsp, 32
                                       0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90,  // 12
@@ -226,7 +226,7 @@ TEST(X8664, methods_of_old_jvms_poll_by_reading_a_page_before_they_return) {
     bytes.insert(bytes.end(), poll.begin(), poll.end());
     bytes.push_back(0xc3);
     const size_t ret = bytes.size() - 1;
-    const Code code(Machine::x86_64(), bytes, 1);
+    const Body code(Machine::x86_64(), bytes, 1);
     EXPECT_EQ(code.at(5), FrameState::kSavedPair);
     EXPECT_EQ(code.at(6), FrameState::kNothing) << poll.size();
     if (poll.size() > 6) {
@@ -235,12 +235,12 @@ TEST(X8664, methods_of_old_jvms_poll_by_reading_a_page_before_they_return) {
     EXPECT_EQ(code.at(ret), FrameState::kNothing);
     // In the midst of a method.
     bytes.back() = 0x90;
-    EXPECT_EQ(Code(Machine::x86_64(), bytes, 1).at(6), FrameState::kComplete) << poll.size();
+    EXPECT_EQ(Body(Machine::x86_64(), bytes, 1).at(6), FrameState::kComplete) << poll.size();
   }
 }
 
 TEST(X8664, the_wrapper_of_a_native_method_leaves_then_looks_for_exceptions) {
-  const Code code(Machine::x86_64(),
+  const Body code(Machine::x86_64(),
                   {0x90, 0x90,                          // 0
                    0xc9,                                // 2: leave
                    0x49, 0x83, 0x7f, 0x08, 0x00,        // 3: cmp [r15 + 8], 0
@@ -255,7 +255,7 @@ TEST(X8664, the_wrapper_of_a_native_method_leaves_then_looks_for_exceptions) {
 }
 
 TEST(X8664, the_long_form_of_the_look_for_exceptions_is_known_too) {
-  const Code code(Machine::x86_64(),
+  const Body code(Machine::x86_64(),
                   {0x90, 0x90,                                      // 0
                    0xc9,                                            // 2: leave
                    0x49, 0x81, 0x7f, 0x08, 0x00, 0x00, 0x00, 0x00,  // 3: cmp [r15 + 8], 0
@@ -269,7 +269,7 @@ TEST(X8664, the_long_form_of_the_look_for_exceptions_is_known_too) {
 }
 
 TEST(X8664, wrappers_of_native_methods_may_poll_once_their_frame_is_gone) {
-  Code code(Machine::x86_64(), {0x90, 0x90,                          // 0
+  Body code(Machine::x86_64(), {0x90, 0x90,                          // 0
                                 0xc9,                                // 2: leave
                                 0x41, 0xf6, 0x47, 0x28, 0x01,        // 3: test [r15 + 40], 1
                                 0x74, 0x02, 0x90, 0x90,              // 8: je
@@ -285,7 +285,7 @@ TEST(X8664, wrappers_of_native_methods_may_poll_once_their_frame_is_gone) {
 }
 
 TEST(X8664, a_small_frame_of_c2_is_lowered_then_the_frame_pointer_is_stored) {
-  const Code code(Machine::x86_64(),
+  const Body code(Machine::x86_64(),
                   {0x48, 0x81, 0xec, 0x18, 0x00, 0x00, 0x00,  // 0: sub rsp, 24
                    0x48, 0x89, 0x6c, 0x24, 0x10,              // 7: mov [rsp + 16], rbp
                    0x90, 0x90},                               // 12
@@ -296,7 +296,7 @@ TEST(X8664, a_small_frame_of_c2_is_lowered_then_the_frame_pointer_is_stored) {
 }
 
 TEST(X8664, a_method_that_is_not_entered_any_more_is_still_being_entered_by_some) {
-  const Code large(Machine::x86_64(),
+  const Body large(Machine::x86_64(),
                    {0xe9, 0x3b, 0xce, 0x51, 0x07, 0xfe, 0xff,  // 0: jmp, over the stack bang
                     0x55,                                      // 7: push rbp
                     0x48, 0x83, 0xec, 0x20,                    // 8: sub rsp, 32
@@ -305,7 +305,7 @@ TEST(X8664, a_method_that_is_not_entered_any_more_is_still_being_entered_by_some
   EXPECT_EQ(large.at(7), FrameState::kNothing);
   EXPECT_EQ(large.at(8), FrameState::kSavedPair);
   EXPECT_EQ(large.at(12), FrameState::kComplete);
-  const Code small(Machine::x86_64(),
+  const Body small(Machine::x86_64(),
                    {0xe9, 0x3b, 0xce, 0x51, 0x07, 0x00, 0x00,  // 0: jmp, over sub rsp
                     0x48, 0x89, 0x6c, 0x24, 0x10,              // 7: mov [rsp + 16], rbp
                     0x90},                                     // 12
@@ -315,7 +315,7 @@ TEST(X8664, a_method_that_is_not_entered_any_more_is_still_being_entered_by_some
 }
 
 TEST(X8664, the_wrapper_of_a_native_method_sets_the_frame_pointer_before_it_lowers_sp) {
-  const Code code(Machine::x86_64(),
+  const Body code(Machine::x86_64(),
                   {0x55,                     // 0: push rbp
                    0x48, 0x8b, 0xec,         // 1: mov rbp, rsp
                    0x48, 0x83, 0xec, 0x40,   // 4: sub rsp, 64

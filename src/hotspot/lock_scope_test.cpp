@@ -11,9 +11,9 @@
 namespace tarsier::hotspot {
 namespace {
 
-constexpr uint32_t kNop = 0xd503201f, kRet = 0xd65f03c0;
+constexpr uint32_t kArmNop = 0xd503201f, kArmRet = 0xd65f03c0;
 
-std::vector<uint8_t> words(const std::vector<uint32_t>& instructions) {
+std::vector<uint8_t> arm_words(const std::vector<uint32_t>& instructions) {
   std::vector<uint8_t> bytes(instructions.size() * 4);
   std::memcpy(bytes.data(), instructions.data(), bytes.size());
   return bytes;
@@ -113,22 +113,23 @@ TEST_F(LockScope, damage_is_no_scope) {
 
 TEST(Aarch64Release, where_code_goes_on_and_where_it_is_reached_from) {
   const Machine& machine = Machine::aarch64();
-  EXPECT_EQ(machine.next_jump(words({kNop, 0x17fffffe})), -4);  // b .-8
-  EXPECT_EQ(machine.next_jump(words({kNop, kRet, 0x14000002})), std::nullopt);
+  EXPECT_EQ(machine.next_jump(arm_words({kArmNop, 0x17fffffe})), -4);  // b .-8
+  EXPECT_EQ(machine.next_jump(arm_words({kArmNop, kArmRet, 0x14000002})), std::nullopt);
   // In line: b.eq .+8 falls through to where the call is.
-  EXPECT_EQ(machine.reached_from(words({kRet, kNop, 0x54000040, kNop, 0x94000000}), 20), 4U);
+  EXPECT_EQ(machine.reached_from(arm_words({kArmRet, kArmNop, 0x54000040, kArmNop, 0x94000000}), 20), 4U);
   // Out of line: cbnz x1, .+16 leads to what stands behind a ret.
-  EXPECT_EQ(machine.reached_from(words({0xb5000081, kNop, kNop, kRet, kNop, 0x94000000}), 24), 0U);
+  EXPECT_EQ(machine.reached_from(arm_words({0xb5000081, kArmNop, kArmNop, kArmRet, kArmNop, 0x94000000}), 24), 0U);
   // The same, and b.eq .+8 on the way.
-  EXPECT_EQ(machine.reached_from(words({0xb5000061, kNop, kRet, 0x54000040, kNop, 0x94000000}), 24), 0U);
+  EXPECT_EQ(machine.reached_from(arm_words({0xb5000061, kArmNop, kArmRet, 0x54000040, kArmNop, 0x94000000}), 24), 0U);
   // Nobody leads there: where it begins.
-  EXPECT_EQ(machine.reached_from(words({kNop, kRet, kNop, 0x94000000}), 16), 8U);
-  EXPECT_EQ(machine.passed_slot(words({0x910143e1, kNop, 0x94000000})), 0x50);  // add x1, sp, #0x50
-  EXPECT_EQ(machine.passed_slot(words({0x910143e1, kRet, 0x94000000})),
+  EXPECT_EQ(machine.reached_from(arm_words({kArmNop, kArmRet, kArmNop, 0x94000000}), 16), 8U);
+  EXPECT_EQ(machine.passed_slot(arm_words({0x910143e1, kArmNop, 0x94000000})), 0x50);  // add x1, sp, #0x50
+  EXPECT_EQ(machine.passed_slot(arm_words({0x910143e1, kArmRet, 0x94000000})),
             std::nullopt);  // of another way through the code
-  EXPECT_EQ(machine.passed_slot(words({0x910143e5, kNop, 0x94000000})), std::nullopt);  // x5 is no argument of it
-  EXPECT_EQ(machine.passed_slot(words({0x910143e5, 0xf90003e5, 0x94000000})), 0x50);    // str x5, [sp]: of C1's stub
-  EXPECT_EQ(machine.passed_slot(words({0x910143e5, 0xf90003e6, 0x94000000})), std::nullopt);
+  EXPECT_EQ(machine.passed_slot(arm_words({0x910143e5, kArmNop, 0x94000000})),
+            std::nullopt);                                                                // x5 is no argument of it
+  EXPECT_EQ(machine.passed_slot(arm_words({0x910143e5, 0xf90003e5, 0x94000000})), 0x50);  // str x5, [sp]: of C1's stub
+  EXPECT_EQ(machine.passed_slot(arm_words({0x910143e5, 0xf90003e6, 0x94000000})), std::nullopt);
 }
 
 TEST(X8664Release, where_code_goes_on_and_where_it_is_reached_from) {

@@ -12,7 +12,7 @@ namespace {
 
 enum Register { kRax = 0, kRbx = 1, kRdx = 3, kR13 = 13 };  // places in Fragment::general
 
-constexpr uint8_t kPushRbp = 0x55, kPopRbp = 0x5d, kRet = 0xc3, kLeave = 0xc9;
+constexpr uint8_t kPushRbp = 0x55, kPopRbp = 0x5d, kNearReturn = 0xc3, kLeave = 0xc9;
 
 // sub/add rsp, imm8 or imm32: 48 83|81 ec|c4 ..; its length, 0 if it is none.
 size_t moves_sp(std::span<const uint8_t> code, uint8_t operation) {
@@ -305,7 +305,7 @@ class X8664 final : public Machine {
   [[nodiscard]] static bool has_polled_behind_leave(std::span<const uint8_t> code, size_t at) {
     constexpr size_t kFarthest = 40;
     constexpr std::array<uint8_t, 4> kLeaveAndTest = {kLeave, 0x41, 0xf6, 0x47};
-    for (size_t i = at; i-- > at - std::min(at, kFarthest) && code[i] != kRet;) {
+    for (size_t i = at; i-- > at - std::min(at, kFarthest) && code[i] != kNearReturn;) {
       const auto c = code.subspan(i);
       if (c.size() >= kLeaveAndTest.size() && std::equal(kLeaveAndTest.begin(), kLeaveAndTest.end(), c.begin()))
         return true;
@@ -318,9 +318,9 @@ class X8664 final : public Machine {
   template <class Is>
   [[nodiscard]] static bool polls_by_page(const Is& is) {
     const auto reads_and_returns = [&](size_t at) {
-      return is(at, 0x41) && is(at + 1, 0x85) && is(at + 2, 0x02) && is(at + 3, kRet);
+      return is(at, 0x41) && is(at + 1, 0x85) && is(at + 2, 0x02) && is(at + 3, kNearReturn);
     };
-    if (is(0, 0x85) && is(1, 0x05) && is(6, kRet)) return true;
+    if (is(0, 0x85) && is(1, 0x05) && is(6, kNearReturn)) return true;
     if (is(0, 0x4d) && is(1, 0x8b) && is(2, 0x97)) return reads_and_returns(7);
     if (is(0, 0x4d) && is(1, 0x8b) && is(2, 0x57)) return reads_and_returns(4);
     if (is(0, 0x49) && is(1, 0xba)) return reads_and_returns(10);
@@ -334,14 +334,14 @@ class X8664 final : public Machine {
     const bool after_add = (at >= 4 && moves_sp(code.subspan(at - 4), 0xc4) == 4) ||
                            (at >= 7 && moves_sp(code.subspan(at - 7), 0xc4) == 7);
     if (is(0, kPopRbp) && after_add) return FrameState::kSavedPair;
-    if (is(0, kRet)) return FrameState::kNothing;
+    if (is(0, kNearReturn)) return FrameState::kNothing;
     // In the poll: 49 3b a7 disp32 or 49 3b 67 disp8, then 0f 87 rel32, then c3.
     for (const size_t poll : {size_t{7}, size_t{4}}) {
-      if (is(0, 0x49) && is(1, 0x3b) && is(poll, 0x0f) && is(poll + 1, 0x87) && is(poll + 6, kRet)) {
+      if (is(0, 0x49) && is(1, 0x3b) && is(poll, 0x0f) && is(poll + 1, 0x87) && is(poll + 6, kNearReturn)) {
         return FrameState::kNothing;
       }
     }
-    if (is(0, 0x0f) && is(1, 0x87) && is(6, kRet) && at >= 4) return FrameState::kNothing;
+    if (is(0, 0x0f) && is(1, 0x87) && is(6, kNearReturn) && at >= 4) return FrameState::kNothing;
     if (polls_by_page(is)) return FrameState::kNothing;
     // cmp has a short and a long form; `behind`: so many bytes are behind us.
     constexpr std::pair<uint8_t, size_t> kForms[] = {{0x83, 5}, {0x81, 8}};
@@ -349,7 +349,7 @@ class X8664 final : public Machine {
       for (const size_t behind : {size_t{0}, length}) {
         const auto was = [&](size_t offset, uint8_t byte) { return is(offset - behind - 1, byte); };
         if (at > behind && was(0, kLeave) && was(1, 0x49) && was(2, opcode) && was(3, 0x7f) &&
-            is(length - behind, 0x0f) && is(length + 1 - behind, 0x85) && is(length + 6 - behind, kRet)) {
+            is(length - behind, 0x0f) && is(length + 1 - behind, 0x85) && is(length + 6 - behind, kNearReturn)) {
           return FrameState::kNothing;
         }
       }

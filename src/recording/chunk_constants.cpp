@@ -16,12 +16,12 @@ constexpr int kDeepestText = 4;
 // Fields by name, in the order in which the functions below ask for them.
 constexpr std::array<std::string_view, 2> kStackFields = {"truncated", "frames"};
 constexpr std::array<std::string_view, 4> kFrameFields = {"method", "lineNumber", "bytecodeIndex", "type"};
-constexpr std::array<std::string_view, 3> kMethodFields = {"type", "name", "descriptor"};
-constexpr std::array<std::string_view, 1> kClassFields = {"name"};
-constexpr std::array<std::string_view, 6> kThreadFields = {"osName",       "osThreadId", "javaName",
-                                                           "javaThreadId", "virtual",    "group"};
+constexpr std::array<std::string_view, 3> kMethodFieldNames = {"type", "name", "descriptor"};
+constexpr std::array<std::string_view, 1> kClassFieldNames = {"name"};
+constexpr std::array<std::string_view, 6> kThreadFieldNames = {"osName",       "osThreadId", "javaName",
+                                                               "javaThreadId", "virtual",    "group"};
 constexpr std::array<std::string_view, 1> kGroupFields = {"name"};
-constexpr std::array<std::string_view, 1> kFrameTypeFields = {"description"};
+constexpr std::array<std::string_view, 1> kFrameTypeFieldNames = {"description"};
 
 bool is_number(Step step) {
   return step <= Step::kTimespan;
@@ -44,11 +44,11 @@ ChunkReader::Known ChunkReader::known(std::string_view type, std::span<const std
 void ChunkReader::find_known_types() {
   stack_ = known("jdk.types.StackTrace", kStackFields);
   frame_ = known("jdk.types.StackFrame", kFrameFields);
-  method_ = known("jdk.types.Method", kMethodFields);
-  class_ = known("java.lang.Class", kClassFields);
-  thread_ = known("java.lang.Thread", kThreadFields);
+  method_ = known("jdk.types.Method", kMethodFieldNames);
+  class_ = known("java.lang.Class", kClassFieldNames);
+  thread_ = known("java.lang.Thread", kThreadFieldNames);
   group_ = known("jdk.types.ThreadGroup", kGroupFields);
-  frame_type_ = known("jdk.types.FrameType", kFrameTypeFields);
+  frame_type_ = known("jdk.types.FrameType", kFrameTypeFieldNames);
   string_type_ = types_.index_of("java.lang.String");
 }
 

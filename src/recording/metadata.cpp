@@ -84,7 +84,7 @@ constexpr FieldSpec kStackFrameFields[] = {
 constexpr FieldSpec kFrameTypeFields[] = {{"description", TypeId::kString, "Description"}};
 constexpr FieldSpec kThreadStateFields[] = {{"name", TypeId::kString, "Name"}};
 
-constexpr TypeSpec kTypes[] = {
+constexpr TypeSpec kPlainTypes[] = {
     {TypeId::kBoolean, "boolean", {}, {}},
     {TypeId::kInt, "int", {}, {}},
     {TypeId::kLong, "long", {}, {}},
@@ -230,7 +230,7 @@ void add_event_type(Element& metadata, const EventType& event) {
 Element make_tree() {
   Element root{"root", {}, {}};
   Element& metadata = root.add("metadata");
-  for (const TypeSpec& spec : kTypes) add_plain_type(metadata, spec);
+  for (const TypeSpec& spec : kPlainTypes) add_plain_type(metadata, spec);
   for (const AnnotationSpec& spec : kAnnotations) add_annotation_type(metadata, spec);
   for (const EventType& event : event_types()) add_event_type(metadata, event);
   const time_t now = time(nullptr);
